@@ -1,0 +1,231 @@
+"""Every exception this project raises, in one tree.
+
+BccError
+├── MessageInvalid          a message or file does not have the form the protocol asks for
+│   ├── LineTooLong         an NDJSON line is over the size limit
+│   └── PlanInvalid         a workflow plan contradicts itself
+├── ActionRefused           an action cannot be carried out; nothing was changed by it
+│   ├── ActionMalformed     no type, or a required field is missing
+│   ├── CellUnknown         an id that names no cell
+│   └── CellIdRefused       a cell id that is taken or that nbformat does not allow
+├── VariableMissing         a variable that does not exist in the kernel
+├── KernelFailed            the kernel, not the user's code, is the problem
+│   ├── KernelStartFailed   it did not come up
+│   └── KernelDied          it is gone: the cause, and what it had printed until then
+├── PlannerFailed           the planner gave no usable answer
+│   ├── PlannerUnreachable  no answer at all; trying again may help
+│   ├── PlannerAnswerInvalid an answer that is not one
+│   └── StreamBroken        a stream of actions ended before its end
+├── JournalFailed           the journal cannot be read or written
+│   ├── JournalCorrupt      what is on disk is not what was written
+│   ├── JournalTooNew       written by a later version
+│   └── JournalFull         the disk has no room
+├── RunLocked               another process is carrying out this run
+├── RunNotFound             no run of that name
+├── RunRefused              the run is not in a state that allows this
+├── NotebookFailed          a notebook file cannot be read or written
+└── SettingsInvalid         a setting has a value that makes no sense
+
+An error carries its facts as attributes and says what happened, to what, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class BccError(Exception):
+    """The root. `str(error)` is one or two sentences a user can act on."""
+
+
+class MessageInvalid(BccError):
+    """A message or file does not have the form the protocol asks for."""
+
+    def __init__(self, *, what: str, problems: Sequence[tuple[str, str]]) -> None:
+        self.what = what
+        self.problems = tuple(problems)
+        lines = "; ".join(f"{path}: {problem}" if path else problem for path, problem in self.problems)
+        super().__init__(f"{what} is not valid: {lines}")
+
+
+class LineTooLong(MessageInvalid):
+    """An NDJSON line is over the size limit."""
+
+    def __init__(self, *, limit: int) -> None:
+        self.limit = limit
+        super().__init__(what="NDJSON stream", problems=[("", f"a line is longer than {limit} bytes")])
+
+
+class PlanInvalid(MessageInvalid):
+    """A workflow plan contradicts itself; nothing of it was applied."""
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__(what="The workflow plan", problems=problems)
+
+
+class ActionRefused(BccError):
+    """An action cannot be carried out; nothing was changed by it."""
+
+
+class ActionMalformed(ActionRefused):
+    """An action without a type, or without a field its type requires."""
+
+    def __init__(self, *, action: str, problems: Sequence[tuple[str, str]]) -> None:
+        self.action = action
+        self.problems = tuple(problems)
+        lines = "; ".join(f"{path}: {problem}" if path else problem for path, problem in self.problems)
+        super().__init__(f"action {action!r} is malformed: {lines}")
+
+
+class CellUnknown(ActionRefused):
+    """An id that names no cell of the notebook."""
+
+    def __init__(self, cell_id: str) -> None:
+        self.cell_id = cell_id
+        super().__init__(f"no cell has the id {cell_id!r}; add it first, or use 'lastAddedCellId'")
+
+
+class CellIdRefused(ActionRefused):
+    """A cell id that is taken, or that nbformat does not allow."""
+
+    def __init__(self, cell_id: str, reason: str) -> None:
+        self.cell_id = cell_id
+        super().__init__(f"cell id {cell_id!r} cannot be used: {reason}")
+
+
+class VariableMissing(BccError):
+    """A variable that does not exist in the kernel; nothing was changed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"variable {name!r} does not exist in the kernel")
+
+
+class KernelFailed(BccError):
+    """The kernel, not the user's code, is the problem."""
+
+
+class KernelStartFailed(KernelFailed):
+    """The kernel did not come up."""
+
+    def __init__(self, *, kernel: str, reason: str) -> None:
+        self.kernel = kernel
+        self.reason = reason
+        super().__init__(f"kernel {kernel!r} did not start: {reason}")
+
+
+class KernelDied(KernelFailed):
+    """The kernel is gone. `cause` says why as far as it is known; `outputs` is what it had sent until then."""
+
+    def __init__(self, *, cause: str, outputs: Sequence[dict[str, Any]] = (), exit_code: int | None = None) -> None:
+        self.cause = cause
+        self.outputs = tuple(outputs)
+        self.exit_code = exit_code
+        super().__init__(f"the kernel died: {cause}")
+
+
+class PlannerFailed(BccError):
+    """The planner gave no usable answer."""
+
+
+class PlannerUnreachable(PlannerFailed):
+    """No answer at all; trying again may help."""
+
+    def __init__(self, *, planner: str, reason: str, retry_after: float | None = None) -> None:
+        self.planner = planner
+        self.reason = reason
+        self.retry_after = retry_after
+        super().__init__(f"planner {planner} gave no answer: {reason}")
+
+
+class PlannerAnswerInvalid(PlannerFailed):
+    """An answer arrived that is not one."""
+
+    def __init__(self, *, planner: str, reason: str) -> None:
+        self.planner = planner
+        self.reason = reason
+        super().__init__(f"planner {planner} sent an answer that cannot be used: {reason}")
+
+
+class StreamBroken(PlannerFailed):
+    """A stream of actions ended before its end; what arrived was kept."""
+
+    def __init__(self, *, planner: str, received: int, reason: str) -> None:
+        self.planner = planner
+        self.received = received
+        self.reason = reason
+        super().__init__(f"the stream of planner {planner} broke after {received} actions: {reason}")
+
+
+class JournalFailed(BccError):
+    """The journal cannot be read or written."""
+
+
+class JournalCorrupt(JournalFailed):
+    """What is on disk is not what was written."""
+
+    def __init__(self, *, path: str, reason: str, last_good: int | None = None) -> None:
+        self.path = path
+        self.reason = reason
+        self.last_good = last_good
+        until = "" if last_good is None else f"; records up to {last_good} are readable"
+        super().__init__(f"journal {path} is corrupt: {reason}{until}. It was not changed")
+
+
+class JournalTooNew(JournalFailed):
+    """Written by a later version of this program."""
+
+    def __init__(self, *, path: str, found: int, known: int) -> None:
+        self.path = path
+        self.found = found
+        self.known = known
+        super().__init__(
+            f"journal {path} has format {found}, this version reads up to {known}: upgrade notebook-bcc to open it"
+        )
+
+
+class JournalFull(JournalFailed):
+    """The disk has no room for the next record; everything acknowledged before is kept."""
+
+    def __init__(self, *, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"journal {path} cannot grow: {reason}. Free some room, then resume the run")
+
+
+class RunLocked(BccError):
+    """Another process is carrying out this run."""
+
+    def __init__(self, *, run: str, holder: str) -> None:
+        self.run = run
+        self.holder = holder
+        super().__init__(
+            f"run {run!r} is being carried out by {holder}; wait for it, or cancel it with: nbcc cancel {run}"
+        )
+
+
+class RunNotFound(BccError):
+    """No run of that name."""
+
+    def __init__(self, *, run: str, where: str) -> None:
+        self.run = run
+        self.where = where
+        super().__init__(f"no run {run!r} in {where}; `nbcc list` shows the runs there are")
+
+
+class RunRefused(BccError):
+    """The run is not in a state that allows what was asked."""
+
+
+class NotebookFailed(BccError):
+    """A notebook file cannot be read or written."""
+
+    def __init__(self, *, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"notebook {path}: {reason}")
+
+
+class SettingsInvalid(BccError):
+    """A setting has a value that makes no sense."""

@@ -1,0 +1,1 @@
+"""The words of the protocol: typed, frozen, almost no behaviour."""

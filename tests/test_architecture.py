@@ -1,0 +1,329 @@
+"""The house rules of the source, kept by reading it: floors, visible imports, doors, and what may happen where.
+
+Each law is a function from one parsed module to the places that break it. The facts it goes by (floors, doors, border
+posts) are the data below; a change of the house is a change of that data, in the same commit.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "notebook_bcc"
+OURS = "notebook_bcc"
+
+FLOORS = {
+    "errors": 0,
+    "protocol": 1,
+    "fsm": 2,
+    **dict.fromkeys(["notebook", "kernel", "planners", "journal"], 3),
+    "engine": 4,
+    **dict.fromkeys(["runs", "server"], 5),
+    **dict.fromkeys(["web", "settings", "bridges"], 6),
+    "wiring": 7,
+    **dict.fromkeys(["cli", "compat"], 8),
+    **dict.fromkeys(["__init__", "__main__"], 9),
+}
+# Every library from outside, and the only places that may know it. A path that ends in "/" is a room.
+DOORS = {
+    "pydantic": ["protocol/", "journal/", "planners/", "settings.py"],
+    "pydantic_core": ["protocol/"],
+    "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
+    **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
+    **{name: ["notebook/"] for name in ("nbformat", "nbconvert", "nh3")},
+    "sqlite3": ["journal/"],
+    "yaml": ["planners/", "settings.py"],
+    **{name: ["cli/"] for name in ("typer", "click", "rich")},
+}
+PRINTERS = ["cli/"]
+LOOP_OWNER = "cli/main.py"
+BORDER_POSTS = ["engine/runner.py", "cli/main.py"]
+ENVIRONMENT_READERS = ["settings.py"]
+# These choose and fold: no waiting, no clock, no chance, no files, no log.
+PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
+PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]
+IMPURE = {"asyncio", "anyio", "logging", "os", "random", "secrets", "socket", "subprocess", "time", "uuid"}
+SHAPELESS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "tools"}
+LONGEST_MODULE = 500
+MOST_EXPORTS = 20
+IMPORT_TIME_EFFECTS = {"open", "mkdir", "makedirs", "touch", "read_text", "read_bytes", "write_text", "write_bytes"}
+IMPORT_TIME_EFFECTS |= {"unlink", "load_dotenv", "basicConfig", "register_custom_action", "Popen", "connect"}
+
+Break = tuple[int, str]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@functools.cache
+def parse(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@dataclass(frozen=True)
+class Module:
+    path: str
+    source: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return parse(self.source)
+
+    @property
+    def room(self) -> str:
+        return self.path.split("/")[0].removesuffix(".py")
+
+    def lives_in(self, places: list[str]) -> bool:
+        return any(self.path.startswith(place) if place.endswith("/") else self.path == place for place in places)
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every imported name in full: `from a.b import c` is a.b.c."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def calls(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.Call, str]]:
+    """Every call with the last name of what it calls: `path.mkdir()` is mkdir."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            yield node, ast.unparse(node.func).split(".")[-1]
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node that is evaluated when the module is imported: function bodies are not, their defaults are."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if not (isinstance(node, FUNCTIONS) and name == "body"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from at_import(child)
+
+
+def imports_go_down(module: Module) -> Iterator[Break]:
+    if module.room not in FLOORS:
+        yield 1, f"room {module.room!r} has no floor"
+        return
+    for line, name in imported(module.tree):
+        if name.split(".")[0] != OURS or name == f"{OURS}.__version__":
+            continue
+        target = name.split(".")[1] if "." in name else "__init__"
+        if target != module.room and FLOORS.get(target, 99) >= FLOORS[module.room]:
+            way = "sideways" if FLOORS.get(target) == FLOORS[module.room] else "up"
+            yield line, f"{module.room} (floor {FLOORS[module.room]}) imports {way}: {name}"
+
+
+def imports_are_visible(module: Module) -> Iterator[Break]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield node.lineno, "relative import"
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            yield node.lineno, "star import"
+        if isinstance(node, FUNCTIONS):
+            for line, name in imported(node):
+                if name.split(".")[0] == OURS:
+                    yield line, f"{name} is imported inside a function"
+
+
+def libraries_have_a_door(module: Module) -> Iterator[Break]:
+    for line, name in imported(module.tree):
+        library = name.split(".")[0]
+        if library in DOORS and not module.lives_in(DOORS[library]):
+            yield line, f"{library} may be imported in {', '.join(DOORS[library])} only"
+        if library not in {*DOORS, *sys.stdlib_module_names, OURS}:
+            yield line, f"{library} has no door: name one in DOORS"
+
+
+def only_the_top_floor_prints(module: Module) -> Iterator[Break]:
+    for call, name in calls(ast.walk(module.tree)):
+        if name == "print" and not module.lives_in(PRINTERS):
+            yield call.lineno, "print outside of cli; a user's news is a record, a developer's goes to the log"
+
+
+def one_event_loop(module: Module) -> Iterator[Break]:
+    runs = {"asyncio.run", "anyio.run"}
+    starts = [line for line, name in imported(module.tree) if name in runs]
+    for call, name in calls(ast.walk(module.tree)):
+        if name == "run_until_complete" or ast.unparse(call.func) in runs:
+            starts.append(call.lineno)
+    for line in starts if module.path != LOOP_OWNER else starts[1:]:
+        yield line, f"an event loop is started once, in {LOOP_OWNER}"
+
+
+def only_border_posts_catch_everything(module: Module) -> Iterator[Break]:
+    everything = {"Exception", "BaseException"}
+    if module.lives_in(BORDER_POSTS):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler):
+            names = {each.id for each in ast.walk(node.type) if isinstance(each, ast.Name)} if node.type else everything
+            # Cleaning up and raising again hides nothing.
+            raises_again = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+            if names & everything and not raises_again:
+                yield node.lineno, f"catches everything; only {', '.join(BORDER_POSTS)} may"
+    for call, name in calls(ast.walk(module.tree)):
+        if name == "suppress" and any(ast.unparse(argument) in everything for argument in call.args):
+            yield call.lineno, f"suppresses everything; only {', '.join(BORDER_POSTS)} may"
+
+
+def modules_are_one_idea(module: Module) -> Iterator[Break]:
+    lines = module.source.count("\n")
+    if lines > LONGEST_MODULE:
+        yield LONGEST_MODULE, f"{lines} lines; past {LONGEST_MODULE} split by noun"
+    for part in module.path.removesuffix(".py").split("/"):
+        if part in SHAPELESS or part != part.lower():
+            yield 1, f"{part!r} names no idea" if part in SHAPELESS else f"{part!r} is not lower case"
+
+
+def nothing_happens_on_import(module: Module) -> Iterator[Break]:
+    for call, name in calls(at_import(module.tree)):
+        if name in IMPORT_TIME_EFFECTS:
+            yield call.lineno, f"{name}() runs when the module is imported"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Global):
+            yield node.lineno, f"global state: {', '.join(node.names)}"
+
+
+def settings_read_the_environment(module: Module) -> Iterator[Break]:
+    if module.lives_in(ENVIRONMENT_READERS):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"os.environ", "os.getenv", "os.environb"}:
+            yield node.lineno, f"{ast.unparse(node)} outside of {', '.join(ENVIRONMENT_READERS)}"
+    for line, name in imported(module.tree):
+        if name in {"os.environ", "os.getenv", "os.environb"}:
+            yield line, f"{name} outside of {', '.join(ENVIRONMENT_READERS)}"
+
+
+def pure_rooms_touch_nothing(module: Module) -> Iterator[Break]:
+    if not module.lives_in(PURE):
+        return
+    for line, name in imported(module.tree):
+        if name.split(".")[0] in IMPURE:
+            yield line, f"{name} in a module that only chooses or folds"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Await | ast.AsyncFunctionDef):
+            yield node.lineno, "a pure module does not wait"
+    for call, name in calls(ast.walk(module.tree)):
+        if name in {"open", "now", "utcnow", "today"}:
+            yield call.lineno, f"{name}() in a module that only chooses or folds"
+
+
+def front_door_is_small(module: Module) -> Iterator[Break]:
+    if module.path != "__init__.py":
+        return
+    names = [name.split(".")[-1] for node in module.tree.body for _, name in imported(node)]
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in ast.unparse(node).split("=")[0]:
+            names = [str(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    public = {name for name in names if not name.startswith("_")} - {"annotations"}
+    if len(public) > MOST_EXPORTS:
+        yield 1, f"{len(public)} names are exported; {MOST_EXPORTS} is the limit"
+
+
+Law = Callable[[Module], Iterator[Break]]
+LAWS: list[Law] = [
+    imports_go_down,
+    imports_are_visible,
+    libraries_have_a_door,
+    only_the_top_floor_prints,
+    one_event_loop,
+    only_border_posts_catch_everything,
+    modules_are_one_idea,
+    nothing_happens_on_import,
+    settings_read_the_environment,
+    pure_rooms_touch_nothing,
+    front_door_is_small,
+]
+
+
+@functools.cache
+def house() -> list[Module]:
+    files = sorted(PACKAGE.rglob("*.py"))
+    return [Module(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")) for path in files]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_the_house_keeps_the_law(law: Law) -> None:
+    modules = house()
+    assert len(modules) > 10, f"no source found under {PACKAGE}"
+    broken = [f"{module.path}:{line}: {what}" for module in modules for line, what in law(module)]
+    assert not broken, f"the law {law.__name__!r} is broken:\n  " + "\n  ".join(broken)
+
+
+BROKEN: list[tuple[Law, str, str]] = [
+    (imports_go_down, "fsm/machine.py", "from notebook_bcc.engine.runner import Runner"),
+    (imports_go_down, "kernel/local.py", "from notebook_bcc.journal.records import Record"),
+    (imports_go_down, "planners/replay.py", "import notebook_bcc.journal.records"),
+    (imports_go_down, "errors.py", "from notebook_bcc import protocol"),
+    (imports_go_down, "engine/runner.py", "import notebook_bcc"),
+    (imports_go_down, "cli/main.py", "from notebook_bcc.compat import Config"),
+    (imports_go_down, "engine/runner.py", "if TYPE_CHECKING:\n    from notebook_bcc.settings import Settings"),
+    (imports_go_down, "cellar/wine.py", "x = 1"),
+    (imports_are_visible, "engine/runner.py", "from . import decide"),
+    (imports_are_visible, "engine/runner.py", "from notebook_bcc.fsm import *"),
+    (imports_are_visible, "engine/runner.py", "def f():\n    from notebook_bcc.fsm import table"),
+    (imports_are_visible, "engine/runner.py", "class A:\n    async def f(self):\n        import notebook_bcc.fsm"),
+    (libraries_have_a_door, "engine/runner.py", "import zmq.asyncio"),
+    (libraries_have_a_door, "kernel/local.py", "def f():\n    import nbformat"),
+    (libraries_have_a_door, "runs/folder.py", "from sqlite3 import connect"),
+    (libraries_have_a_door, "engine/decide.py", "import numpy as np"),
+    (only_the_top_floor_prints, "engine/runner.py", "def f():\n    print(1)"),
+    (one_event_loop, "runs/lifecycle.py", "def f():\n    asyncio.run(g())"),
+    (one_event_loop, "runs/lifecycle.py", "from asyncio import run"),
+    (one_event_loop, "kernel/local.py", "def f(loop):\n    loop.run_until_complete(g())"),
+    (one_event_loop, "cli/main.py", "def f():\n    asyncio.run(g())\n    asyncio.run(h())"),
+    (only_border_posts_catch_everything, "engine/perform.py", "try:\n    f()\nexcept Exception:\n    pass"),
+    (only_border_posts_catch_everything, "kernel/local.py", "try:\n    f()\nexcept:\n    pass"),
+    (
+        only_border_posts_catch_everything,
+        "runs/folder.py",
+        "try:\n    f()\nexcept (OSError, BaseException) as e:\n    g(e)",
+    ),
+    (only_border_posts_catch_everything, "runs/folder.py", "with contextlib.suppress(Exception):\n    f()"),
+    (modules_are_one_idea, "engine/perform.py", "x = 1\n" * 501),
+    (modules_are_one_idea, "engine/utils.py", "x = 1"),
+    (modules_are_one_idea, "engine/helpers/action.py", "x = 1"),
+    (modules_are_one_idea, "engine/NextStep.py", "x = 1"),
+    (nothing_happens_on_import, "runs/folder.py", "Path('runs').mkdir()"),
+    (nothing_happens_on_import, "runs/folder.py", "class A:\n    text = open('a').read()"),
+    (nothing_happens_on_import, "runs/folder.py", "def f(text=Path('a').read_text()):\n    pass"),
+    (nothing_happens_on_import, "runs/folder.py", "def f():\n    global x\n    x = 1"),
+    (settings_read_the_environment, "engine/runner.py", "def f():\n    return os.environ['A']"),
+    (settings_read_the_environment, "kernel/local.py", "from os import getenv"),
+    (pure_rooms_touch_nothing, "engine/decide.py", "import time"),
+    (pure_rooms_touch_nothing, "engine/reduce.py", "async def f():\n    await g()"),
+    (pure_rooms_touch_nothing, "protocol/cells.py", "def f():\n    return datetime.now(UTC)"),
+    (front_door_is_small, "__init__.py", f"__all__ = {[f'name{i}' for i in range(21)]}"),
+    (front_door_is_small, "__init__.py", f"from a import {', '.join(f'name{i}' for i in range(21))}"),
+]
+SOUND: list[tuple[str, str]] = [
+    (
+        "engine/runner.py",
+        "from notebook_bcc.kernel.interface import Kernel\nfrom notebook_bcc.engine.decide import decide",
+    ),
+    ("engine/runner.py", "try:\n    f()\nexcept Exception as error:\n    g(error)"),
+    ("kernel/local.py", "import asyncio\n\nimport jupyter_client\n\ndef f():\n    import zmq\n    open('a')"),
+    ("kernel/local.py", "try:\n    f()\nexcept BaseException:\n    close()\n    raise"),
+    ("cli/main.py", "def main():\n    print(asyncio.run(f()))"),
+    ("cli/main.py", "from notebook_bcc import __version__"),
+    ("settings.py", "def read():\n    return os.environ['A']"),
+    ("__init__.py", f"from notebook_bcc.engine.runner import Runner\n__all__ = {[f'name{i}' for i in range(20)]}"),
+]
+
+
+@pytest.mark.parametrize(("law", "path", "source"), BROKEN)
+def test_a_broken_law_is_noticed(law: Law, path: str, source: str) -> None:
+    assert list(law(Module(path, source))), f"{law.__name__} did not notice"
+
+
+@pytest.mark.parametrize(("path", "source"), SOUND)
+def test_what_is_allowed_is_left_alone(path: str, source: str) -> None:
+    assert [what for law in LAWS for _, what in law(Module(path, source))] == []
