@@ -1,0 +1,28 @@
+"""A cell of the notebook, as every room knows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from notebook_bcc.protocol.vocabulary import CellType
+
+# nbformat's own output structure (4.5), opaque to us: stream, display_data, execute_result or error.
+Output = dict[str, Any]
+
+# What nbformat 4.5 allows as a cell id.
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell. Thinking cells become markdown with metadata in the file."""
+
+    id: str
+    type: CellType
+    source: str
+    outputs: tuple[Output, ...] = ()
+    execution_count: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,234 @@
+"""Requests to a planner and its answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import AliasChoices, Field, model_validator
+
+from notebook_bcc.protocol.message import Message
+from notebook_bcc.protocol.observation import Observation, SectionProgress
+from notebook_bcc.protocol.tracking import Promotion
+from notebook_bcc.protocol.vocabulary import Level, Strategy, TodoOperation
+from notebook_bcc.protocol.workflow import Step, Workflow
+
+
+class RepairWanted(Message):
+    """A cell that failed and is to be repaired; the answer is the source to run instead."""
+
+    cell_id: str
+    source: str
+    error_name: str
+    error: str
+    traceback: tuple[str, ...] = ()
+    attempt: int = 1
+
+
+class Options(Message):
+    """How to answer. The three ids let a planner answer a repeated request again instead of planning it again."""
+
+    stream: bool = False
+    request_id: str | None = None
+    run_id: str | None = None
+    attempt: int | None = None
+    repair: RepairWanted | None = None
+
+
+class ActionProblem(Message):
+    """One action that did not succeed, as the feedback tells it."""
+
+    action_id: str
+    action: str
+    error: str
+
+
+class BehaviorFeedback(Message):
+    """What really happened in the behavior that just ended. None: an older peer did not say."""
+
+    behavior_id: str | None = None
+    actions_executed: int = 0
+    actions_succeeded: int | None = None
+    sections_added: int = 0
+    last_action_result: str | None = None
+    errors: tuple[ActionProblem, ...] = ()
+    missing_outputs: tuple[str, ...] = ()
+
+
+class Request(Message):
+    """A request to /planning or /generating."""
+
+    observation: Observation
+    behavior_feedback: BehaviorFeedback | None = None
+    options: Options = Field(default_factory=Options)
+
+
+class TodoUpdate(Message):
+    """A change of the task list."""
+
+    operation: TodoOperation
+    items: tuple[str, ...] = ()
+
+
+class ProgressUpdate(Message):
+    """The planner's text for one level, and what it promises there."""
+
+    level: Level
+    focus: str | None = None
+    goal: str | None = None
+    expected_outputs: tuple[str, ...] | None = None
+
+
+class StageStepsUpdate(Message):
+    """Other steps for one stage; without `stage_id` the current one."""
+
+    stage_id: str | None = None
+    steps: tuple[Step, ...] = Field(
+        validation_alias=AliasChoices("updated_steps", "steps"), serialization_alias="updated_steps"
+    )
+
+
+class ContextUpdate(Message):
+    """What the planner wants the client to know from now on."""
+
+    variables: dict[str, Any] = Field(default_factory=dict)
+    todo_list_update: TodoUpdate | None = None
+    progress_update: ProgressUpdate | tuple[ProgressUpdate, ...] | None = None
+    section_progress: SectionProgress | str | None = None
+    workflow_progress: Any | None = None
+    workflow_update: Workflow | None = None
+    stage_steps_update: StageStepsUpdate | None = None
+    promotions: tuple[Promotion, ...] = ()
+
+    @property
+    def progress_updates(self) -> tuple[ProgressUpdate, ...]:
+        update = self.progress_update
+        if update is None:
+            return ()
+        return (update,) if isinstance(update, ProgressUpdate) else update
+
+
+class EffectPatterns(Message):
+    """Regular expressions from outside; whoever applies them bounds their time."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+class EffectsConfig(Message):
+    """Which effects go into the next Generating request. Limits keep the newest; None means no limit."""
+
+    include_current: bool = True
+    current_limit: int | None = Field(default=None, ge=0)
+    include_history: bool = True
+    history_limit: int | None = Field(default=None, ge=0)
+    patterns: EffectPatterns | None = None
+
+
+class OutputsTrackingSpec(Message):
+    """What the next behavior promises: variables to make, names to validate, temporaries to promote."""
+
+    expected_variables: tuple[str, ...] = ()
+    validation_required: tuple[str, ...] = ()
+    promotions: tuple[Promotion, ...] = ()
+
+
+SUMMARY_STRATEGY = re.compile(r"shape_only|describe_only|head_only|last_[1-9][0-9]{0,5}_only")
+
+
+class ContextFilter(Message):
+    """What the next Generating request shall hold. None at a part means: that part whole."""
+
+    variables_to_include: tuple[str, ...] | None = None
+    variables_to_summarize: dict[str, str] = Field(default_factory=dict)
+    effects_config: EffectsConfig | None = None
+    focus_to_include: tuple[Level, ...] | None = None
+    outputs_tracking: OutputsTrackingSpec | None = None
+
+
+class TransitionAdvice(Message):
+    """Where the planner wants the run to go."""
+
+    strategy: Strategy | None = None
+    continue_behaviors: bool = False
+    target_achieved: bool | None = Field(
+        default=None, validation_alias=AliasChoices("target_achieved", "targetAchieved")
+    )
+    next_stage_id: str | None = None
+    next_step_id: str | None = None
+    workflow_update: Workflow | None = None
+
+
+class ResponseMetadata(Message):
+    """Estimates and other remarks of the planner."""
+
+    estimated_remaining_behaviors: int | None = Field(default=None, ge=0)
+
+
+class BehaviorInfo(Message):
+    """What the planner calls the behavior it answers with."""
+
+    id: str | None = None
+    iteration: int | None = None
+    target: str | None = None
+
+
+class PlanningResponse(Message):
+    """The planner's judgement."""
+
+    target_achieved: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("targetAchieved", "target_achieved"),
+        serialization_alias="targetAchieved",
+    )
+    transition: TransitionAdvice = Field(default_factory=TransitionAdvice)
+    context_update: ContextUpdate = Field(default_factory=ContextUpdate)
+    context_filter: ContextFilter | None = None
+    behavior: BehaviorInfo | None = None
+    metadata: ResponseMetadata = Field(default_factory=ResponseMetadata)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_verdict(cls, value: Any) -> Any:  # Any: not validated yet
+        """The verdict may stand at the top, in transition or (oldest) in metadata: the first one found counts, and a
+        transition that says otherwise is brought into line, so that no reader finds two."""
+        if not isinstance(value, dict):
+            return value
+        found = [value.get("targetAchieved"), value.get("target_achieved")]
+        for place in ("transition", "metadata"):
+            part = value.get(place)
+            found += [part.get("target_achieved"), part.get("targetAchieved")] if isinstance(part, dict) else []
+        verdict = next((one for one in found if one is not None), None)
+        if verdict is None:
+            return value
+        advice = value.get("transition")
+        if isinstance(advice, TransitionAdvice) and advice.target_achieved is not None:
+            value = {**value, "transition": advice.model_copy(update={"target_achieved": verdict})}
+        elif isinstance(advice, dict) and {"target_achieved", "targetAchieved"} & advice.keys():
+            rest = {name: one for name, one in advice.items() if name != "targetAchieved"}
+            value = {**value, "transition": {**rest, "target_achieved": verdict}}
+        return {**value, "targetAchieved": verdict}
+
+
+class GeneratingResponse(Message):
+    """The whole content of one behavior, when it was not streamed. Actions are parsed one by one: a bad one is an
+    error result, not the end of the others."""
+
+    actions: tuple[Any, ...] = ()
+    behavior: BehaviorInfo | None = None
+    transition: TransitionAdvice | None = None
+    context_update: ContextUpdate | None = None
+
+
+class ActionLine(Message):
+    """One line of a streamed answer."""
+
+    action: dict[str, Any]
+
+
+class ActionResult(Message):
+    """What became of one action."""
+
+    success: bool
+    action_id: str
+    error: str | None = None

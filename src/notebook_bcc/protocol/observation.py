@@ -1,0 +1,121 @@
+"""What a planner sees of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import AliasChoices, Field
+
+from notebook_bcc.protocol.message import Message
+from notebook_bcc.protocol.tracking import CompletedItem, OutputTracking
+from notebook_bcc.protocol.vocabulary import Event, State
+
+
+class Current(Message):
+    """Where the run is. Everything is empty before the workflow has started."""
+
+    stage_id: str | None = Field(default=None, validation_alias=AliasChoices("stage_id", "current_stage_id"))
+    step_id: str | None = Field(default=None, validation_alias=AliasChoices("step_id", "current_step_id", "step_index"))
+    behavior_id: str | None = None
+    behavior_iteration: int = 0
+
+
+class LevelProgress(Message):
+    """What is done, under way and left on one level."""
+
+    completed: tuple[CompletedItem, ...] = ()
+    current: str | None = None
+    remaining: tuple[str, ...] = ()
+    iteration: int | None = None
+    focus: str = ""
+    current_outputs: OutputTracking = Field(default_factory=OutputTracking)
+
+
+class Progress(Message):
+    """Progress on the three levels. A filtered observation leaves levels out."""
+
+    stages: LevelProgress | None = None
+    steps: LevelProgress | None = None
+    behaviors: LevelProgress | None = None
+
+
+class Goals(Message):
+    """What is to be reached, from the plan. `workflow` is the goal the person gave."""
+
+    workflow: str | None = None
+    stage: str | None = None
+    step: str | None = None
+    behavior: str | None = None
+
+
+class Location(Message):
+    """Position, progress and goals."""
+
+    current: Current
+    progress: Progress
+    goals: Goals = Field(default_factory=Goals)
+
+
+class Effects(Message):
+    """What code printed, displayed, returned or raised, and warnings about the context. Not a log of operations."""
+
+    current: tuple[Any, ...] = ()
+    history: tuple[Any, ...] = ()
+
+
+class NotebookView(Message):
+    """A summary of the notebook; `cells` only when the client was told to send them."""
+
+    title: str | None = None
+    cell_count: int | None = None
+    last_cell_type: str | None = None
+    last_output: str | None = None
+    cells: tuple[dict[str, Any], ...] | None = None
+
+
+class TransitionRecord(Message):
+    """One move of the state machine."""
+
+    source: State = Field(alias="from")
+    event: Event
+    to: State
+    timestamp: str
+
+
+class FsmView(Message):
+    """The state machine as a planner sees it: bounded history, newest last."""
+
+    state: State = State.IDLE
+    last_transition: str | None = None
+    timestamp: str | None = None
+    history: tuple[Any, ...] = Field(default=(), validation_alias=AliasChoices("history", "transition"))
+
+
+class SectionProgress(Message):
+    """Which sections of the text are written."""
+
+    current_section_id: str | None = None
+    current_section_number: int | None = None
+    completed_sections: tuple[str, ...] = ()
+    all: tuple[str, ...] = ()
+
+
+class Context(Message):
+    """What is known: variables, tasks, effects, notebook, state machine."""
+
+    variables: dict[str, Any] = Field(default_factory=dict)
+    todo_list: tuple[str, ...] = Field(
+        default=(), validation_alias=AliasChoices("toDoList", "todo_list"), serialization_alias="toDoList"
+    )
+    effects: Effects = Field(default_factory=Effects, validation_alias=AliasChoices("effects", "effect"))
+    notebook: NotebookView | None = None
+    fsm: FsmView | None = Field(default=None, alias="FSM")
+    section_progress: SectionProgress | str | None = None
+    workflow_progress: Any | None = None
+
+
+class Observation(Message):
+    """Location and context: all that a planner may judge from."""
+
+    location: Location
+    context: Context = Field(default_factory=Context)

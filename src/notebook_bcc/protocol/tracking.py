@@ -1,0 +1,72 @@
+"""What was promised and what was produced, at each level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from notebook_bcc.protocol.message import Message
+
+
+class OutputTracking(Message):
+    """The variables a level expects, is building, and has produced and verified."""
+
+    expected: tuple[str, ...] = ()
+    produced: tuple[str, ...] = ()
+    in_progress: tuple[str, ...] = ()
+
+
+class Artifact(Message):
+    """A variable that was promoted to a named, versioned product: `<base>@<version>`."""
+
+    artifact_id: str
+    variable_name: str
+    description: str = ""
+    source: str | None = None
+    parent: str | None = None
+    created_at: str | None = None
+
+
+class Promotion(Message):
+    """The wish to promote a temporary variable."""
+
+    variable: str = Field(min_length=1)
+    artifact_id: str = Field(pattern=r"^[^@]+@[^@]+$")
+    description: str = ""
+
+    @property
+    def variable_name(self) -> str:
+        """The name the artifact has in the kernel: `df_imputed@iter3` is `df_imputed_iter3`."""
+        return self.artifact_id.replace("@", "_")
+
+
+class OutputsProduced(Message):
+    """What a completed item left behind."""
+
+    variables: tuple[str, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    key_findings: tuple[str, ...] = ()
+
+
+class CompletedItem(Message):
+    """A completed stage, step or behavior. A bare id, as older peers send it, is read as well."""
+
+    stage_id: str | None = None
+    step_id: str | None = None
+    behavior_id: str | None = None
+    goal: str = ""
+    actions_taken: tuple[str, ...] = ()
+    outputs_produced: OutputsProduced = Field(default_factory=OutputsProduced)
+    achieved: bool | None = None
+    missing_outputs: tuple[str, ...] = ()
+    id: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_id(cls, value: Any) -> Any:  # Any: not validated yet
+        return {"id": value} if isinstance(value, str) else value
+
+    @property
+    def key(self) -> str:
+        return self.behavior_id or self.step_id or self.stage_id or self.id or ""
