@@ -1,0 +1,1 @@
+"""The truth about a run: what happened, in order, append only."""

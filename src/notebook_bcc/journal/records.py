@@ -1,0 +1,394 @@
+"""Everything that can happen in a run, in the past tense: a versioned tagged union.
+
+A journal written by this version must be readable by every later one: fields are added with defaults, never renamed or
+removed; a default never changes (fields that have it are not written); a new meaning gets a new kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.protocol.actions import ActionMetadata
+from notebook_bcc.protocol.message import problems_of
+from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
+from notebook_bcc.protocol.tracking import Artifact
+from notebook_bcc.protocol.vocabulary import CellType, Event, State
+from notebook_bcc.protocol.workflow import Step, Workflow
+
+FORMAT_VERSION = 1
+
+
+class RecordBase(BaseModel):
+    """A record is frozen; fields that a later version added are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+
+
+class Policies(RecordBase):
+    """How the client behaves where the protocol leaves it a choice."""
+
+    confirm: Literal["ask", "auto", "reject"] = "ask"
+    on_error: Literal["feedback", "continue", "fail"] = "feedback"
+    on_unachieved: Literal["fail", "skip"] = "fail"
+    strict_actions: bool = False
+    interactive: bool = False
+    notebook_detail: Literal["summary", "cells"] = "summary"
+
+
+class Limits(RecordBase):
+    """Where a run ends although its goal is not reached. Zero means no limit."""
+
+    actions: int = 0
+    behaviors_per_step: int = 30
+    actions_per_behavior: int = 1000
+    run_seconds: float = 0.0
+    cell_seconds: float = 0.0
+    output_bytes: int = 10_000_000
+    kernel_restarts: int = 3
+    debug_attempts: int = 3
+
+
+class RunStarted(RecordBase):
+    """The run exists. `workflow` is the plan a person gave, if any."""
+
+    kind: Literal["run_started"] = "run_started"
+    run_id: str
+    goal: str = ""
+    title: str = ""
+    workflow: Workflow | None = None
+    variables: dict[str, Any] = Field(default_factory=dict)
+    policies: Policies = Field(default_factory=Policies)
+    limits: Limits = Field(default_factory=Limits)
+    planner: str = ""
+    kernel: str = "python3"
+    version: str = ""
+
+
+class RunResumed(RecordBase):
+    """A process took the run up again. `restart` says what a person chose after an error."""
+
+    kind: Literal["run_resumed"] = "run_resumed"
+    restart: Literal["behavior", "workflow", "reset"] = "behavior"
+    accept_differences: bool = False
+    policies: Policies | None = None
+    limits: Limits | None = None
+    version: str = ""
+
+
+class RunStopped(RecordBase):
+    """The process let the run go, in a known state. It can be resumed unless it is completed."""
+
+    kind: Literal["run_stopped"] = "run_stopped"
+    reason: Literal["completed", "failed", "cancelled", "limit", "paused", "waiting", "interrupted"]
+    detail: str = ""
+
+
+class Transitioned(RecordBase):
+    """The state machine moved. `reward` is the POMDP's R for this move."""
+
+    kind: Literal["transitioned"] = "transitioned"
+    source: State
+    event: Event
+    to: State
+    reward: float = 0.0
+    reason: str = ""
+    stage_id: str | None = None
+    step_id: str | None = None
+
+
+class EventRefused(RecordBase):
+    """An event the table does not allow was asked for; nothing changed."""
+
+    kind: Literal["event_refused"] = "event_refused"
+    state: State
+    event: str
+    reason: str = ""
+
+
+class Warned(RecordBase):
+    """Something the user must know; it stands in the effects as well."""
+
+    kind: Literal["warned"] = "warned"
+    message: str
+
+
+Purpose = Literal["start", "stage", "step", "feedback", "step_end", "stage_end"]
+
+
+class PlanningAsked(RecordBase):
+    """A question went to /planning. The same id asked again gets the same answer."""
+
+    kind: Literal["planning_asked"] = "planning_asked"
+    request_id: str
+    purpose: Purpose
+    attempt: int = 1
+    feedback: BehaviorFeedback | None = None
+
+
+class PlanningAnswered(RecordBase):
+    """The planner's judgement."""
+
+    kind: Literal["planning_answered"] = "planning_answered"
+    request_id: str
+    purpose: Purpose
+    response: PlanningResponse
+    degraded: bool = False
+    seconds: float = 0.0
+
+
+class GeneratingAsked(RecordBase):
+    """A behavior was asked for. `summaries` are what the kernel computed for the context filter."""
+
+    kind: Literal["generating_asked"] = "generating_asked"
+    request_id: str
+    attempt: int = 1
+    summaries: dict[str, Any] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class ActionReceived(RecordBase):
+    """An action arrived and is the next to be carried out. `action` is as the planner sent it."""
+
+    kind: Literal["action_received"] = "action_received"
+    action_id: str
+    index: int
+    action: Any
+    digest: int = 0
+
+
+class GeneratingEnded(RecordBase):
+    """The stream of actions ended as it should, after `actions` of them, or was dropped by the client."""
+
+    kind: Literal["generating_ended"] = "generating_ended"
+    actions: int
+    dropped: bool = False
+
+
+class GeneratingFailed(RecordBase):
+    """No stream, or one that broke after `received` actions; what was executed stays."""
+
+    kind: Literal["generating_failed"] = "generating_failed"
+    received: int
+    error: str
+    lost_with_process: bool = False
+
+
+class CellChange(RecordBase):
+    """A cell that was added, or one that changed; only what is set applies."""
+
+    cell_id: str
+    added: CellType | None = None
+    source: str | None = None
+    outputs: tuple[dict[str, Any], ...] | None = None
+    execution_count: int | None = None
+    metadata: dict[str, Any] | None = None
+    first: bool = False
+
+
+class PlanProposal(RecordBase):
+    """A change of the plan, not yet confirmed."""
+
+    workflow: Workflow | None = None
+    stage_id: str | None = None
+    steps: tuple[Step, ...] = ()
+    origin: Literal["action", "planning"] = "action"
+
+
+class ActionCompleted(RecordBase):
+    """An action was carried out: everything it changed. An action is completed at most once."""
+
+    kind: Literal["action_completed"] = "action_completed"
+    action_id: str
+    action: str
+    success: bool
+    error: str | None = None
+    error_name: str | None = None
+    cells: tuple[CellChange, ...] = ()
+    title: str | None = None
+    chapter: int | None = None
+    section: int | None = None
+    effects: tuple[str, ...] = ()
+    executed: str | None = None
+    variables: dict[str, Any] = Field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    proposal: PlanProposal | None = None
+    end_phase: bool = False
+    fire: Event | None = None
+    metadata: ActionMetadata | None = None
+    summary: str = ""
+    finding: str = ""
+    kernel_died: bool = False
+    skipped: bool = False
+    result: Any = None
+    seconds: float = 0.0
+
+
+class OutputReceived(RecordBase):
+    """A running cell has printed: kept while the cell runs, so that a crash does not lose it."""
+
+    kind: Literal["output_received"] = "output_received"
+    action_id: str
+    cell_id: str
+    outputs: tuple[dict[str, Any], ...]
+
+
+class RepairTried(RecordBase):
+    """An attempt of auto_debug: the source that failed and why. Attempts stay here, not in the notebook."""
+
+    kind: Literal["repair_tried"] = "repair_tried"
+    action_id: str
+    cell_id: str
+    attempt: int
+    source: str
+    error: str
+    repaired: str | None = None
+
+
+class ArtifactPromoted(RecordBase):
+    """A temporary variable became a named product."""
+
+    kind: Literal["artifact_promoted"] = "artifact_promoted"
+    artifact: Artifact
+    variables: dict[str, Any] = Field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+
+class PromotionFailed(RecordBase):
+    """A promotion that changed nothing, and why."""
+
+    kind: Literal["promotion_failed"] = "promotion_failed"
+    variable: str
+    artifact_id: str
+    error: str
+
+
+class PlanUpdateDecided(RecordBase):
+    """A person, or the policy, answered a proposal."""
+
+    kind: Literal["plan_update_decided"] = "plan_update_decided"
+    confirmed: bool
+    by: Literal["person", "policy"] = "person"
+    comment: str = ""
+
+
+class KernelStarted(RecordBase):
+    """A kernel with an empty namespace is up."""
+
+    kind: Literal["kernel_started"] = "kernel_started"
+    name: str
+    display_name: str = ""
+    language: str = "python"
+    language_version: str = ""
+    session: str = ""
+
+
+class CellRerun(RecordBase):
+    """A cell that had succeeded was run again to rebuild the namespace."""
+
+    kind: Literal["cell_rerun"] = "cell_rerun"
+    cell_id: str
+    index: int
+    of: int
+    success: bool
+    same_outputs: bool
+    difference: str = ""
+    seconds: float = 0.0
+
+
+class KernelRebuilt(RecordBase):
+    """The namespace is as the journal says, apart from the differences listed."""
+
+    kind: Literal["kernel_rebuilt"] = "kernel_rebuilt"
+    cells: int
+    differences: tuple[str, ...] = ()
+    variables: dict[str, Any] = Field(default_factory=dict)
+
+
+class KernelLost(RecordBase):
+    """The kernel is gone; the next use starts and rebuilds one."""
+
+    kind: Literal["kernel_lost"] = "kernel_lost"
+    cause: str
+
+
+class Faulted(RecordBase):
+    """The run cannot go on from here: what happened, and what to do."""
+
+    kind: Literal["faulted"] = "faulted"
+    reason: str
+
+
+class ProposalDropped(RecordBase):
+    """A proposed change of the plan came to nothing before anybody was asked."""
+
+    kind: Literal["proposal_dropped"] = "proposal_dropped"
+    reason: str
+
+
+class CommandTaken(RecordBase):
+    """A command of another process was seen; commands up to `seq` are not looked at again."""
+
+    kind: Literal["command_taken"] = "command_taken"
+    seq: int
+    command: str
+
+
+Record = (
+    RunStarted
+    | RunResumed
+    | RunStopped
+    | Transitioned
+    | EventRefused
+    | Warned
+    | PlanningAsked
+    | PlanningAnswered
+    | GeneratingAsked
+    | ActionReceived
+    | GeneratingEnded
+    | GeneratingFailed
+    | ActionCompleted
+    | OutputReceived
+    | RepairTried
+    | ArtifactPromoted
+    | PromotionFailed
+    | PlanUpdateDecided
+    | KernelStarted
+    | CellRerun
+    | KernelRebuilt
+    | KernelLost
+    | Faulted
+    | ProposalDropped
+    | CommandTaken
+)
+
+RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
+
+
+class Command(RecordBase):
+    """What another process may ask of the one that carries the run out."""
+
+    kind: Literal["cancel", "pause", "confirm", "reject"]
+    comment: str = ""
+
+
+def encode_record(record: Record) -> bytes:
+    """JSON without the fields that have their default: small, and what a later version reads."""
+    return record.__pydantic_serializer__.to_json(record, exclude_defaults=True)
+
+
+def decode_record(kind: str, body: bytes) -> Record:
+    """The record of a journal's row. Raises MessageInvalid."""
+    try:
+        # `kind` is a default of its class and so not in the body: the tag stands beside it in the journal.
+        model = _BY_KIND[kind]
+        return model.model_validate_json(body)  # type: ignore[return-value]  # RECORD_TYPES is the union's own list
+    except KeyError:
+        raise MessageInvalid(what="journal record", problems=[("kind", f"{kind!r} is not a known kind")]) from None
+    except ValidationError as error:
+        raise MessageInvalid(what=f"journal record {kind!r}", problems=problems_of(error)) from error
+
+
+_BY_KIND: dict[str, type[RecordBase]] = {model.model_fields["kind"].default: model for model in RECORD_TYPES}
