@@ -36,15 +36,18 @@ DOORS = {
     "pydantic_core": ["protocol/"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
-    **{name: ["notebook/"] for name in ("nbformat", "nbconvert", "nh3")},
+    **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
+    "regex": ["engine/context_filter.py"],
     "sqlite3": ["journal/"],
     "yaml": ["planners/", "settings.py"],
     **{name: ["cli/"] for name in ("typer", "click", "rich")},
 }
 PRINTERS = ["cli/"]
 LOOP_OWNER = "cli/main.py"
-BORDER_POSTS = ["engine/runner.py", "cli/main.py"]
-ENVIRONMENT_READERS = ["settings.py"]
+# The runner, the CLI, and the places that call code of others: handlers and hooks, cells, objects in a kernel.
+BORDER_POSTS = ["engine/runner.py", "cli/main.py", "engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
+# The kernel's process inherits the environment of ours.
+ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.
 PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
 PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]

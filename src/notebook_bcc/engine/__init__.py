@@ -1,0 +1,1 @@
+"""Decide, perform, reduce: the only moving part."""

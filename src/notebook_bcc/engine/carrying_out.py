@@ -1,0 +1,174 @@
+"""Carry out one received action: parse, handle, and tell what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal_problem
+from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.reward import Reward
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.workbench import ExecutionLimits, Repair, Workbench
+from notebook_bcc.errors import ActionMalformed
+from notebook_bcc.fsm.machine import next_state
+from notebook_bcc.journal.records import ActionCompleted, Faulted, OutputReceived, Record, Transitioned, Warned
+from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.protocol.actions import Action, CustomAction, Exec, parse_action
+from notebook_bcc.protocol.cells import Output
+from notebook_bcc.protocol.vocabulary import Event
+
+Batch = tuple[Record, ...]
+
+# How often the output of a running cell is written down: often enough to lose little, seldom enough to cost nothing.
+_PARTIAL_SECONDS = 1.0
+_PARTIAL_CHARS = 20_000
+
+
+class ActionCarrier:
+    """Carries out actions with one kernel and one registry."""
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel,
+        registry: ActionRegistry,
+        reward: Reward,
+        repair: Repair,
+        timer: Callable[[], float],
+    ) -> None:
+        self._kernel = kernel
+        self._registry = registry
+        self._reward = reward
+        self._repair = repair
+        self._timer = timer
+
+    async def carry_out(self, state: RunState) -> AsyncIterator[Batch]:
+        """The batches of one action; the last one holds its completion, and its transition where nothing waits."""
+        received = state.behavior.current
+        if received is None:
+            raise ValueError("no action has been received")
+        partial = PartialOutputs(received.action_id)
+        bench = Workbench(
+            action_id=received.action_id,
+            document=state.document,
+            variables=state.variables,
+            kernel=self._kernel,
+            limits=_limits(state),
+            repair=self._repair,
+            problem_of=lambda proposal: proposal_problem(state, proposal),
+            on_output=partial.note,
+        )
+        started = self._timer()
+        name = _name_of(received.action)
+        try:
+            action = parse_action(received.action)
+        except ActionMalformed as error:
+            bench.changes.error_name, bench.changes.error = "ActionMalformed", str(error)
+            bench.changes.effects.append(f"ERROR: {error}")
+            yield self._finish(state, bench, name, started)
+            return
+        if not self._registry.knows(action.action):
+            yield self._unknown(state, bench, name, started)
+            return
+        if isinstance(action, (Exec, CustomAction)):
+            async for batch in self._watched(bench, action, partial):
+                yield batch
+        else:
+            await self._registry.carry_out(bench, action)
+        yield self._finish(state, bench, name, started)
+
+    async def _watched(self, bench: Workbench, action: Action, partial: PartialOutputs) -> AsyncIterator[Batch]:
+        """What may take long: its output is written down while it runs."""
+        task = asyncio.ensure_future(self._registry.carry_out(bench, action))
+        try:
+            while True:
+                done, _ = await asyncio.wait((task,), timeout=_PARTIAL_SECONDS)
+                if done:
+                    break
+                seen = partial.taken()
+                if seen is not None:
+                    yield (seen,)
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait((task,))
+        await task
+
+    def _unknown(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
+        message = f"action type {name!r} has no handler"
+        if state.policies.strict_actions:
+            bench.changes.error_name, bench.changes.error = "ActionRefused", message
+            bench.changes.effects.append(f"ERROR: {message}")
+            return self._finish(state, bench, name, started)
+        done = bench.completed(action=name, seconds=self._timer() - started, skipped=True)
+        return (Warned(message=f"{message}; skipped"), *self._moved(state, done))
+
+    def _finish(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
+        done = bench.completed(action=name, seconds=self._timer() - started)
+        return (*bench.changes.repairs, *self._moved(state, done))
+
+    def _moved(self, state: RunState, done: ActionCompleted) -> Batch:
+        if not done.success and state.policies.on_error == "fail":
+            return (done, Faulted(reason=f"action {done.action_id} failed: {done.error}"))
+        if state.proposals or _waits(state, done):
+            return (done,)
+        to = next_state(state.fsm, Event.COMPLETE_ACTION)
+        if to is None:
+            raise ValueError(f"no action can complete in {state.fsm.value}")
+        reward = self._reward.of_action(state, done)
+        return (done, Transitioned(source=state.fsm, event=Event.COMPLETE_ACTION, to=to, reward=reward))
+
+
+class PartialOutputs:
+    """What a running cell has printed since it was last written down."""
+
+    def __init__(self, action_id: str) -> None:
+        self._action_id = action_id
+        self._cell_id = ""
+        self._text: list[str] = []
+        self._chars = 0
+
+    def note(self, cell_id: str, output: Output) -> None:
+        """Remember the stream text of an output, bounded: the whole stands in the cell once it is done."""
+        self._cell_id = cell_id
+        text = output.get("text") if output.get("output_type") == "stream" else None
+        if isinstance(text, str):
+            self._text.append(text)
+            self._chars += len(text)
+            while self._chars > _PARTIAL_CHARS and len(self._text) > 1:
+                self._chars -= len(self._text.pop(0))
+
+    def taken(self) -> OutputReceived | None:
+        """What is new, as a record; None if nothing is."""
+        if not self._text:
+            return None
+        text = "".join(self._text)[-_PARTIAL_CHARS:]
+        self._text, self._chars = [], 0
+        output: dict[str, Any] = {"output_type": "stream", "name": "stdout", "text": text}
+        return OutputReceived(action_id=self._action_id, cell_id=self._cell_id, outputs=(output,))
+
+
+def _limits(state: RunState) -> ExecutionLimits:
+    """A cell may run as long as it may, and no longer than the run may."""
+    limits = state.limits
+    seconds = limits.cell_seconds or None
+    if limits.run_seconds:
+        left = max(1.0, limits.run_seconds - elapsed(state))
+        seconds = left if seconds is None else min(seconds, left)
+    return ExecutionLimits(cell_seconds=seconds, debug_attempts=limits.debug_attempts)
+
+
+def _waits(state: RunState, done: ActionCompleted) -> bool:
+    """Whether the action has put a change of the plan forward that must be confirmed."""
+    proposal = done.proposal
+    if proposal is None:
+        return False
+    return not changes_nothing(state.plan, proposal) and not fills_in(state.plan, proposal)
+
+
+def _name_of(data: Any) -> str:
+    name = data.get("action", data.get("type")) if isinstance(data, dict) else None
+    return name if isinstance(name, str) and name else "?"

@@ -1,0 +1,132 @@
+"""Take from an observation what the planner asked for. Pure; patterns from outside are bounded in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import regex
+
+from notebook_bcc.protocol.messages import ContextFilter, EffectPatterns, EffectsConfig
+from notebook_bcc.protocol.observation import Context, Effects, LevelProgress, Observation, Progress
+from notebook_bcc.protocol.tracking import OutputsProduced
+from notebook_bcc.protocol.vocabulary import Level
+
+# All patterns of one filter together; a pattern from the wire may be written to take for ever.
+_PATTERN_SECONDS = 0.25
+_BARE = {"goal": "", "actions_taken": (), "outputs_produced": OutputsProduced()}
+
+
+def missing_variables(context_filter: ContextFilter, variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Variables that were asked for and do not exist."""
+    wanted = (*(context_filter.variables_to_include or ()), *context_filter.variables_to_summarize)
+    return tuple(name for name in dict.fromkeys(wanted) if name not in variables)
+
+
+def filter_observation(
+    observation: Observation, context_filter: ContextFilter, *, summaries: Mapping[str, Any]
+) -> tuple[Observation, tuple[str, ...]]:
+    """The filtered observation and the warnings that go with it; the warnings stand in its effects as well.
+
+    `summaries` are what the kernel computed for `variables_to_summarize`.
+    """
+    context = observation.context
+    warnings = [
+        f"variable {name!r} was requested but does not exist"
+        for name in missing_variables(context_filter, context.variables)
+        if name not in summaries
+    ]
+    current, more = _effects(context.effects.current, context_filter.effects_config, "current")
+    history, still_more = _effects(context.effects.history, context_filter.effects_config, "history")
+    warnings += more + still_more
+    marked = tuple(f"WARN: {text}" for text in warnings)
+    filtered = context.model_copy(
+        update={
+            "variables": _variables(context, context_filter, summaries),
+            "effects": Effects(current=(*current, *marked), history=history),
+        }
+    )
+    location = observation.location
+    if context_filter.focus_to_include is not None:
+        progress = _progress(location.progress, context_filter.focus_to_include)
+        location = location.model_copy(update={"progress": progress})
+    return observation.model_copy(update={"location": location, "context": filtered}), tuple(warnings)
+
+
+def _variables(context: Context, context_filter: ContextFilter, summaries: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = context_filter.variables_to_include
+    names: Iterable[str] = context.variables if wanted is None else wanted
+    taken = {name: context.variables[name] for name in names if name in context.variables}
+    return taken | dict(summaries)
+
+
+def _effects(effects: tuple[Any, ...], config: EffectsConfig | None, which: str) -> tuple[tuple[Any, ...], list[str]]:
+    if config is None:
+        return effects, []
+    included, limit = (
+        (config.include_current, config.current_limit)
+        if which == "current"
+        else (config.include_history, config.history_limit)
+    )
+    if not included or limit == 0:
+        return (), []
+    kept, warnings = _matching(effects, config.patterns)
+    # A limit keeps the newest.
+    return (kept if limit is None else kept[-limit:]), warnings
+
+
+def _matching(effects: tuple[Any, ...], patterns: EffectPatterns | None) -> tuple[tuple[Any, ...], list[str]]:
+    if patterns is None or not (patterns.include or patterns.exclude):
+        return effects, []
+    warnings: list[str] = []
+    include, wrong = _compiled(patterns.include)
+    exclude, wrong_too = _compiled(patterns.exclude)
+    warnings += wrong + wrong_too
+    try:
+        kept = tuple(
+            effect
+            for effect in effects
+            if (not include or _any_matches(include, effect)) and not _any_matches(exclude, effect)
+        )
+    except TimeoutError:
+        warnings.append("the effect patterns took too long and were not applied")
+        return effects, warnings
+    return kept, warnings
+
+
+def _compiled(patterns: tuple[str, ...]) -> tuple[list[regex.Pattern[str]], list[str]]:
+    made: list[regex.Pattern[str]] = []
+    wrong: list[str] = []
+    for pattern in patterns[:50]:
+        try:
+            made.append(regex.compile(pattern[:1000], regex.MULTILINE))
+        except regex.error as error:
+            wrong.append(f"effect pattern {pattern[:80]!r} is not a regular expression: {error}")
+    return made, wrong
+
+
+def _any_matches(patterns: list[regex.Pattern[str]], effect: Any) -> bool:
+    text = effect if isinstance(effect, str) else str(effect)
+    return any(pattern.search(text, timeout=_PATTERN_SECONDS) for pattern in patterns)
+
+
+def _progress(progress: Progress, levels: tuple[Level, ...]) -> Progress:
+    """Only the levels asked for, and of them the focus, the outputs, and what is completed by its id alone."""
+
+    def slim(level: LevelProgress | None) -> LevelProgress | None:
+        if level is None:
+            return None
+        done = [item.model_copy(update=_BARE) for item in level.completed]
+        return LevelProgress(
+            completed=tuple(done),
+            current=level.current,
+            iteration=level.iteration,
+            focus=level.focus,
+            current_outputs=level.current_outputs,
+        )
+
+    return Progress(
+        stages=slim(progress.stages) if Level.STAGES in levels else None,
+        steps=slim(progress.steps) if Level.STEPS in levels else None,
+        behaviors=slim(progress.behaviors) if Level.BEHAVIORS in levels else None,
+    )

@@ -1,0 +1,314 @@
+"""Choose the one thing to do next. Pure: looks at the state, waits for nobody, changes nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from notebook_bcc.engine.intents import (
+    AskPerson,
+    AskPlanning,
+    CarryOut,
+    DropProposal,
+    Fire,
+    Intent,
+    OpenStream,
+    Promote,
+    Refuse,
+    StartKernel,
+    Stop,
+    TakeAction,
+)
+from notebook_bcc.engine.plan_changes import proposal_problem
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.fsm.machine import next_state
+from notebook_bcc.journal.records import Purpose
+from notebook_bcc.protocol.messages import PlanningResponse
+from notebook_bcc.protocol.vocabulary import Event, State
+
+# Where an action's type means that code runs; the others leave the kernel alone.
+_WITHOUT_KERNEL = frozenset(
+    {
+        "add",
+        "is_thinking",
+        "finish_thinking",
+        "new_chapter",
+        "new_section",
+        "update_title",
+        "update_workflow",
+        "update_stage_steps",
+        "end_phase",
+        "next_event",
+    }
+)
+
+_AT_REST = frozenset({State.IDLE, State.ERROR, State.CANCELLED, State.WORKFLOW_COMPLETED})
+
+
+def decide(state: RunState) -> Intent:
+    """The next intent. Never raises: a state that cannot go on is a Stop or a FAIL with its reason."""
+    if state.fault:
+        return _fail(state, state.fault)
+    if state.pause and state.fsm is not State.ACTION_RUNNING:
+        return Stop("paused", "paused on request")
+    if state.promotions and state.fsm not in _AT_REST:
+        return Promote(state.promotions[0]) if state.kernel.up else _kernel(state)
+    reached = _limit_reached(state)
+    if reached:
+        return Stop("limit", reached)
+    return _BY_STATE[state.fsm](state)
+
+
+def elapsed(state: RunState) -> float:
+    """Seconds this run has been carried out, sessions added up, as its records tell."""
+    if not state.session_at or not state.at:
+        return state.elapsed_before
+    session = datetime.fromisoformat(state.at) - datetime.fromisoformat(state.session_at)
+    return state.elapsed_before + max(0.0, session.total_seconds())
+
+
+def _limit_reached(state: RunState) -> str:
+    limits = state.limits
+    if state.fsm in _AT_REST:
+        return ""
+    if limits.actions and state.actions_completed >= limits.actions and state.fsm is State.ACTION_COMPLETED:
+        return f"the limit of {limits.actions} actions is reached (MAX_EXECUTION_STEPS, --max-actions)"
+    if limits.run_seconds and elapsed(state) >= limits.run_seconds:
+        return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
+    return ""
+
+
+def _fail(state: RunState, reason: str) -> Intent:
+    """FAIL where the table has it; elsewhere the state stays and the run stops as interrupted."""
+    if next_state(state.fsm, Event.FAIL) is None:
+        return Stop("interrupted", reason)
+    return Fire(Event.FAIL, reason=reason)
+
+
+def _idle(state: RunState) -> Intent:
+    verdict = _verdict(state, "start")
+    if verdict is None:
+        return AskPlanning("start")
+    if state.plan is None:
+        return Stop("interrupted", "the planner brought no plan, and the run was not given one")
+    return Fire(Event.START_WORKFLOW, stage_id=state.plan.stages[0].id)
+
+
+def _stage_running(state: RunState) -> Intent:
+    verdict = _verdict(state, "stage")
+    if verdict is None:
+        return AskPlanning("stage")
+    stage = state.stage
+    if stage is None:
+        return _fail(state, f"stage {state.position.stage_id!r} is not in the plan")
+    if verdict.target_achieved:
+        return Fire(Event.COMPLETE_STAGE)
+    wanted = _wanted_step(state)
+    if wanted:
+        return Fire(Event.START_STEP, step_id=wanted)
+    remaining = state.remaining_steps
+    if remaining:
+        return Fire(Event.START_STEP, step_id=remaining[0])
+    if not stage.steps:
+        return _fail(state, f"stage {stage.id!r} has no steps, and the planner brought none")
+    return Fire(Event.COMPLETE_STAGE)
+
+
+def _step_running(state: RunState) -> Intent:
+    verdict = _verdict(state, "step")
+    if verdict is None:
+        return AskPlanning("step")
+    if verdict.target_achieved:
+        return Fire(Event.COMPLETE_STEP, reason="target achieved")
+    return _start_behavior(state, Event.START_BEHAVIOR)
+
+
+def _start_behavior(state: RunState, event: Event) -> Intent:
+    limit = state.limits.behaviors_per_step
+    if limit and state.position.iteration >= limit:
+        return Stop(
+            "limit", f"step {state.position.step_id!r} has had {limit} behaviors, the most allowed (--max-behaviors)"
+        )
+    return Fire(event)
+
+
+def _behavior_running(state: RunState) -> Intent:
+    behavior = state.behavior
+    if behavior.failure:
+        return _fail(state, behavior.failure)
+    if behavior.ended:
+        return _end_behavior(state)
+    if not behavior.stream_open:
+        if not state.kernel.up and state.filter is not None and state.filter.variables_to_summarize:
+            return _kernel(state)
+        return OpenStream(skip=behavior.received)
+    return TakeAction()
+
+
+def _action_running(state: RunState) -> Intent:
+    current = state.behavior.current
+    if current is None:
+        # The action is done and a change of the plan waits for its place in the table.
+        return _propose(state)
+    action = current.action.get("action", current.action.get("type")) if isinstance(current.action, dict) else None
+    if not state.kernel.up and action not in _WITHOUT_KERNEL:
+        return _kernel(state)
+    return CarryOut()
+
+
+def _propose(state: RunState) -> Intent:
+    if not state.proposals:
+        return Fire(Event.COMPLETE_ACTION)
+    proposal = state.proposals[0]
+    problem = proposal_problem(state, proposal)
+    if problem:
+        return DropProposal(problem)
+    return Fire(Event.UPDATE_WORKFLOW if proposal.workflow is not None else Event.UPDATE_STEP)
+
+
+def _action_completed(state: RunState) -> Intent:
+    behavior = state.behavior
+    if behavior.failure:
+        return _fail(state, behavior.failure)
+    if behavior.fire is not None:
+        return _asked_event(state, behavior.fire)
+    if behavior.ended or behavior.aborted:
+        return _end_behavior(state)
+    limit = state.limits.actions_per_behavior
+    if limit and behavior.received >= limit:
+        return Stop("limit", f"behavior {state.position.behavior_id!r} has had {limit} actions, the most allowed")
+    if not behavior.stream_open:
+        return OpenStream(skip=behavior.received)
+    return TakeAction()
+
+
+def _asked_event(state: RunState, event: Event) -> Intent:
+    """What a next_event action asked for, once its own action is completed."""
+    if event is Event.COMPLETE_BEHAVIOR:
+        return _end_behavior(state)
+    if event is Event.FAIL:
+        return Fire(event, reason="asked for by a next_event action")
+    if event is Event.CANCEL:
+        return Fire(event, reason="asked for by a next_event action")
+    return Refuse(event.value, f"a next_event action cannot fire {event.value} in {state.fsm.value}")
+
+
+def _end_behavior(state: RunState) -> Intent:
+    if state.behavior.promotions:
+        return Promote(state.behavior.promotions[0]) if state.kernel.up else _kernel(state)
+    return Fire(Event.COMPLETE_BEHAVIOR)
+
+
+def _behavior_completed(state: RunState) -> Intent:
+    verdict = _verdict(state, "feedback")
+    if verdict is None:
+        return AskPlanning("feedback")
+    if state.behavior.end_phase:
+        return Fire(Event.COMPLETE_STEP, reason="end_phase")
+    if verdict.transition.continue_behaviors:
+        return _start_behavior(state, Event.NEXT_BEHAVIOR)
+    if verdict.target_achieved:
+        return Fire(Event.COMPLETE_STEP, reason="target achieved")
+    if state.target is not None:
+        return Fire(Event.COMPLETE_STEP, reason="the planner moves on")
+    if state.policies.on_unachieved == "skip":
+        return Fire(Event.COMPLETE_STEP, reason="not achieved, skipped")
+    missing = ", ".join(state.behavior.missing)
+    why = f"; missing outputs: {missing}" if missing else ""
+    return _fail(
+        state, f"step {state.position.step_id!r} ended without its goal: the planner neither continues nor is done{why}"
+    )
+
+
+def _step_completed(state: RunState) -> Intent:
+    verdict = _verdict(state, "step_end")
+    if verdict is None:
+        return AskPlanning("step_end")
+    if state.target is not None:
+        wanted = _wanted_step(state)
+        return Fire(Event.NEXT_STEP, step_id=wanted) if wanted else Fire(Event.COMPLETE_STAGE)
+    remaining = state.remaining_steps
+    if verdict.target_achieved or not remaining:
+        return Fire(Event.COMPLETE_STAGE)
+    return Fire(Event.NEXT_STEP, step_id=remaining[0])
+
+
+def _stage_completed(state: RunState) -> Intent:
+    verdict = _verdict(state, "stage_end")
+    if verdict is None:
+        return AskPlanning("stage_end")
+    if state.target is not None and state.target[0] is not None:
+        return Fire(Event.NEXT_STAGE, stage_id=state.target[0])
+    remaining = state.remaining_stages
+    if verdict.target_achieved or not remaining:
+        return Fire(Event.COMPLETE_WORKFLOW)
+    return Fire(Event.NEXT_STAGE, stage_id=remaining[0])
+
+
+def _update_pending(state: RunState) -> Intent:
+    return AskPerson(state.proposals[0])
+
+
+def _workflow_completed(state: RunState) -> Intent:
+    return Stop("completed")
+
+
+def _error(state: RunState) -> Intent:
+    match state.recover:
+        case "reset":
+            return Fire(Event.RESET)
+        case "workflow" if state.plan is not None:
+            return Fire(Event.START_WORKFLOW, stage_id=state.plan.stages[0].id)
+        case "behavior" if state.step is not None:
+            return Fire(Event.START_BEHAVIOR)
+        case "behavior" if state.remaining_steps:
+            return Fire(Event.START_BEHAVIOR, step_id=state.remaining_steps[0])
+        case "behavior" if state.plan is not None:
+            return Fire(Event.START_WORKFLOW, stage_id=state.position.stage_id or state.plan.stages[0].id)
+    return Stop("failed", state.failure_reason)
+
+
+def _cancelled(state: RunState) -> Intent:
+    if state.recover == "reset":
+        return Fire(Event.RESET)
+    return Stop("cancelled", state.failure_reason)
+
+
+def _kernel(state: RunState) -> Intent:
+    """A kernel is needed. One that keeps dying, or cannot be rebuilt, is a failure and not a loop."""
+    limit = state.limits.kernel_restarts
+    if limit and state.kernel.losses > limit:
+        return _fail(state, f"the kernel died {state.kernel.losses} times; the limit is {limit}")
+    if state.kernel.blocked and not state.kernel.accept_differences:
+        return Stop("interrupted", state.kernel.blocked)
+    return StartKernel()
+
+
+def _verdict(state: RunState, purpose: Purpose) -> PlanningResponse | None:
+    verdict = state.verdict
+    return verdict.response if verdict is not None and verdict.purpose == purpose else None
+
+
+def _wanted_step(state: RunState) -> str | None:
+    """The step a server-controlled transition names, if it lies in the current stage."""
+    if state.target is None:
+        return None
+    stage_id, step_id = state.target
+    return step_id if stage_id in (None, state.position.stage_id) else None
+
+
+_BY_STATE = {
+    State.IDLE: _idle,
+    State.STAGE_RUNNING: _stage_running,
+    State.STEP_RUNNING: _step_running,
+    State.BEHAVIOR_RUNNING: _behavior_running,
+    State.ACTION_RUNNING: _action_running,
+    State.ACTION_COMPLETED: _action_completed,
+    State.BEHAVIOR_COMPLETED: _behavior_completed,
+    State.STEP_COMPLETED: _step_completed,
+    State.STAGE_COMPLETED: _stage_completed,
+    State.WORKFLOW_COMPLETED: _workflow_completed,
+    State.ERROR: _error,
+    State.CANCELLED: _cancelled,
+    State.WORKFLOW_UPDATE_PENDING: _update_pending,
+    State.STEP_UPDATE_PENDING: _update_pending,
+}

@@ -1,0 +1,408 @@
+"""Fold one record into the state. Pure, total, and the only place that makes the next RunState."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+from zlib import crc32
+
+from notebook_bcc.engine.context_update import apply_context_update, planned_sections, proposed
+from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.effects import with_effects
+from notebook_bcc.engine.plan_changes import applied
+from notebook_bcc.engine.state import (
+    TAKEN_KEPT,
+    KernelState,
+    KernelStep,
+    RunState,
+    bounded,
+    evolve,
+)
+from notebook_bcc.engine.tracking import note_artifact, note_variables
+from notebook_bcc.engine.transitions import apply_transition
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    ActionReceived,
+    ArtifactPromoted,
+    CellChange,
+    CellRerun,
+    CommandTaken,
+    EventRefused,
+    Faulted,
+    GeneratingAsked,
+    GeneratingEnded,
+    GeneratingFailed,
+    KernelLost,
+    KernelRebuilt,
+    KernelStarted,
+    OutputReceived,
+    PlanningAnswered,
+    PlanningAsked,
+    PlanUpdateDecided,
+    PromotionFailed,
+    ProposalDropped,
+    Record,
+    RepairTried,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    Transitioned,
+    Warned,
+)
+from notebook_bcc.notebook.document import Document
+from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.messages import ActionProblem
+from notebook_bcc.protocol.observation import SectionProgress
+
+Changes = dict[str, Any]
+
+
+def reduce(state: RunState, entry: Entry) -> RunState:
+    """The state after what the entry says has happened."""
+    record = entry.record
+    changes = _FOLDS[type(record)](state, record, entry.at)
+    changes["seq"] = entry.seq
+    changes["at"] = entry.at
+    return evolve(state, changes)
+
+
+def fold(entries: Iterable[Entry], state: RunState | None = None) -> RunState:
+    """The state after all of them."""
+    current = RunState() if state is None else state
+    for entry in entries:
+        current = reduce(current, entry)
+    return current
+
+
+def action_digest(digest: int, encoded: bytes) -> int:
+    """What was received so far, in one number: tells a repeated answer from another one."""
+    return crc32(encoded, digest)
+
+
+def _run_started(state: RunState, record: RunStarted, at: str) -> Changes:
+    return {
+        "run_id": record.run_id,
+        "goal": record.goal,
+        "started_at": at,
+        "session_at": at,
+        "planner": record.planner,
+        "policies": record.policies,
+        "limits": record.limits,
+        "given_plan": record.workflow,
+        "given_variables": record.variables,
+        "given_title": record.title,
+        "plan": record.workflow,
+        "told": replace(state.told, variables=dict(record.variables)),
+        "kernel": KernelState(name=record.kernel),
+        "document": Document(title=record.title),
+    }
+
+
+def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
+    # Whatever the process before had open died with it: the stream of actions and the kernel.
+    changes: Changes = {
+        "elapsed_before": elapsed(state),
+        "session_at": at,
+        "behavior": evolve(state.behavior, {"stream_open": False}),
+        "kernel": replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0),
+        "recover": record.restart,
+        "fault": "",
+        "pause": False,
+        "stopped": None,
+    }
+    if state.fault or state.plan is None:
+        # An answer that could not be used is asked for again.
+        changes["verdict"] = None
+    if record.policies is not None:
+        changes["policies"] = record.policies
+    if record.limits is not None:
+        changes["limits"] = record.limits
+    return changes
+
+
+def _run_stopped(state: RunState, record: RunStopped, at: str) -> Changes:
+    return {"stopped": record, "pause": False, "recover": ""}
+
+
+def _transitioned(state: RunState, record: Transitioned, at: str) -> Changes:
+    return apply_transition(state, record, at)
+
+
+def _event_refused(state: RunState, record: EventRefused, at: str) -> Changes:
+    return {
+        **with_effects(state, f"WARN: event {record.event} was refused: {record.reason}"),
+        "behavior": evolve(state.behavior, {"fire": None}),
+    }
+
+
+def _warned(state: RunState, record: Warned, at: str) -> Changes:
+    return with_effects(state, f"WARN: {record.message}")
+
+
+def _faulted(state: RunState, record: Faulted, at: str) -> Changes:
+    return {"fault": record.reason}
+
+
+def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> Changes:
+    fresh = state.asked is None or state.asked.request_id != record.request_id
+    return {"asked": record, "requests": state.requests + (1 if fresh else 0)}
+
+
+def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> Changes:
+    return {"asked": None, "verdict": record, **apply_context_update(state, record.response)}
+
+
+def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> Changes:
+    known = state.behavior.asked
+    fresh = known is None or known.request_id != record.request_id
+    changes: Changes = {
+        "behavior": evolve(state.behavior, {"asked": record, "stream_open": True}),
+        "requests": state.requests + (1 if fresh else 0),
+    }
+    if record.warnings:
+        changes |= with_effects(state, *[f"WARN: {text}" for text in record.warnings])
+    return changes
+
+
+def _action_received(state: RunState, record: ActionReceived, at: str) -> Changes:
+    behavior = state.behavior
+    return {
+        "actions_received": state.actions_received + 1,
+        "behavior": evolve(
+            behavior, {"current": record, "received": record.index + 1, "digest": record.digest, "partial": ()}
+        ),
+    }
+
+
+def _generating_ended(state: RunState, record: GeneratingEnded, at: str) -> Changes:
+    return {"behavior": evolve(state.behavior, {"ended": True, "stream_open": False}), "filter": None}
+
+
+def _generating_failed(state: RunState, record: GeneratingFailed, at: str) -> Changes:
+    changes: Changes = {"behavior": evolve(state.behavior, {"failure": record.error, "stream_open": False})}
+    if record.lost_with_process:
+        # Nobody is to blame but our own death: the behavior is started again without asking a person.
+        changes["recover"] = "behavior"
+    return changes
+
+
+def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Changes:
+    behavior = state.behavior
+    problem = (
+        None
+        if record.success
+        else ActionProblem(action_id=record.action_id, action=record.action, error=record.error or "failed")
+    )
+    stops = not record.success and state.policies.on_error == "feedback"
+    facts: Changes = {
+        "current": None,
+        "partial": (),
+        "executed": behavior.executed + 1,
+        "succeeded": behavior.succeeded + (1 if record.success else 0),
+        "last_result": "success" if record.success else (record.error or "failed"),
+        "taken": bounded(behavior.taken, record.summary, keep=TAKEN_KEPT) if record.summary else behavior.taken,
+    }
+    if problem is not None:
+        facts["errors"] = bounded(behavior.errors, problem, keep=TAKEN_KEPT)
+        facts["aborted"] = behavior.aborted or stops
+    if record.end_phase:
+        facts["end_phase"] = True
+    if record.fire is not None:
+        facts["fire"] = record.fire
+    if record.finding:
+        facts["findings"] = bounded(behavior.findings, record.finding, keep=TAKEN_KEPT)
+    changes: Changes = {"actions_completed": state.actions_completed + 1}
+    if record.cells or record.title is not None or record.chapter is not None or record.section is not None:
+        changes["document"] = _document(state.document, record)
+    if record.effects:
+        changes |= with_effects(state, *record.effects)
+    if record.metadata is not None and record.metadata.is_section:
+        facts["sections"] = behavior.sections + 1
+        changes["told"] = replace(state.told, section_progress=_next_section(state, record))
+    changes["behavior"] = evolve(behavior, facts)
+    if record.executed is not None or record.variables or record.removed:
+        changes["kernel"] = _kernel_after(state.kernel, record)
+    if record.variables:
+        changes["behaviors"] = note_variables(state, record.variables)
+    if record.proposal is not None:
+        changes |= proposed(state, record.proposal)
+    return changes
+
+
+def _document(document: Document, record: ActionCompleted) -> Document:
+    for change in record.cells:
+        document = _with_change(document, change)
+    if record.title is not None:
+        document = replace(document, title=record.title)
+    if record.chapter is not None:
+        document = replace(document, chapters=record.chapter)
+    if record.section is not None:
+        document = replace(document, sections=record.section)
+    return document
+
+
+def _with_change(document: Document, change: CellChange) -> Document:
+    if change.added is not None:
+        cell = Cell(
+            id=change.cell_id,
+            type=change.added,
+            source=change.source or "",
+            outputs=change.outputs or (),
+            execution_count=change.execution_count,
+            metadata=change.metadata or {},
+        )
+        return document.with_cell(cell, first=change.first)
+    return document.with_changed_cell(
+        change.cell_id,
+        source=change.source,
+        outputs=change.outputs,
+        execution_count=change.execution_count,
+        metadata=change.metadata,
+    )
+
+
+def _kernel_after(kernel: KernelState, record: ActionCompleted) -> KernelState:
+    variables = kernel.variables
+    if record.variables or record.removed:
+        gone = set(record.removed)
+        variables = {name: value for name, value in variables.items() if name not in gone} | record.variables
+    steps = kernel.steps
+    if record.executed is not None and record.success:
+        steps = steps.appended(KernelStep(cell_id=record.executed))
+    if record.kernel_died:
+        return replace(kernel, variables=variables, steps=steps, up=False, losses=kernel.losses + 1)
+    return replace(kernel, variables=variables, steps=steps)
+
+
+def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
+    old = state.told.section_progress
+    progress = old if isinstance(old, SectionProgress) else SectionProgress()
+    metadata = record.metadata
+    done = progress.completed_sections
+    if progress.current_section_id and progress.current_section_id not in done:
+        done = (*done, progress.current_section_id)
+    return progress.model_copy(
+        update={
+            "current_section_id": metadata.section_id if metadata is not None else None,
+            "current_section_number": metadata.section_number if metadata is not None else None,
+            "completed_sections": done,
+        }
+    )
+
+
+def _output_received(state: RunState, record: OutputReceived, at: str) -> Changes:
+    return {"behavior": evolve(state.behavior, {"partial": record.outputs})}
+
+
+def _repair_tried(state: RunState, record: RepairTried, at: str) -> Changes:
+    return {}
+
+
+def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Changes:
+    gone = set(record.removed)
+    kept = {name: value for name, value in state.kernel.variables.items() if name not in gone}
+    parent = record.artifact.parent or ""
+    step = KernelStep(promoted=(parent, record.artifact.variable_name))
+    kernel = replace(state.kernel, variables=kept | record.variables, steps=state.kernel.steps.appended(step))
+    return {"kernel": kernel, **note_artifact(state, record)}
+
+
+def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> Changes:
+    left = tuple(one for one in state.behavior.promotions if one.artifact_id != record.artifact_id)
+    problem = ActionProblem(action_id=f"promote:{record.artifact_id}", action="promote", error=record.error)
+    errors = bounded(state.behavior.errors, problem, keep=TAKEN_KEPT)
+    return {
+        **with_effects(state, f"WARN: {record.artifact_id} was not promoted: {record.error}"),
+        "behavior": evolve(state.behavior, {"promotions": left, "errors": errors}),
+        "promotions": tuple(one for one in state.promotions if one.artifact_id != record.artifact_id),
+    }
+
+
+def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) -> Changes:
+    proposal, rest = state.proposals[0], state.proposals[1:]
+    if not record.confirmed:
+        return {"proposals": rest}
+    plan = applied(state.plan, proposal)
+    changes: Changes = {"proposals": rest, "plan": plan}
+    if plan is not None and plan.sections:
+        changes["told"] = replace(state.told, section_progress=planned_sections(state.told, plan.sections))
+    return changes
+
+
+def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> Changes:
+    return {
+        **with_effects(state, f"WARN: a change of the plan was dropped: {record.reason}"),
+        "proposals": state.proposals[1:],
+    }
+
+
+def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
+    kernel = replace(
+        state.kernel,
+        up=len(state.kernel.steps) == 0,
+        started=True,
+        name=record.name,
+        display_name=record.display_name,
+        language=record.language,
+        language_version=record.language_version,
+    )
+    return {"kernel": kernel}
+
+
+def _cell_rerun(state: RunState, record: CellRerun, at: str) -> Changes:
+    if record.success:
+        return {}
+    blocked = (
+        f"cell {record.cell_id!r} had succeeded and fails now, so the kernel's state cannot be rebuilt: "
+        f"{record.difference}. Put back what it needs and resume, or resume with --accept-differences"
+    )
+    return {"kernel": replace(state.kernel, blocked=blocked)}
+
+
+def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
+    kernel = replace(state.kernel, up=True, blocked="", variables=record.variables, differences=record.differences)
+    if not record.differences:
+        return {"kernel": kernel}
+    text = "WARN: the kernel was rebuilt with differences:\n" + "\n".join(record.differences[:20])
+    return {"kernel": kernel, **with_effects(state, text)}
+
+
+def _kernel_lost(state: RunState, record: KernelLost, at: str) -> Changes:
+    return {"kernel": replace(state.kernel, up=False, losses=state.kernel.losses + 1)}
+
+
+def _command_taken(state: RunState, record: CommandTaken, at: str) -> Changes:
+    seen = max(record.seq, state.commands_seen)
+    return {"commands_seen": seen, "pause": state.pause or record.command == "pause"}
+
+
+_Fold = Callable[[RunState, Any, str], Changes]
+_FOLDS: dict[type[Record], _Fold] = {
+    RunStarted: _run_started,
+    RunResumed: _run_resumed,
+    RunStopped: _run_stopped,
+    Transitioned: _transitioned,
+    EventRefused: _event_refused,
+    Warned: _warned,
+    Faulted: _faulted,
+    PlanningAsked: _planning_asked,
+    PlanningAnswered: _planning_answered,
+    GeneratingAsked: _generating_asked,
+    ActionReceived: _action_received,
+    GeneratingEnded: _generating_ended,
+    GeneratingFailed: _generating_failed,
+    ActionCompleted: _action_completed,
+    OutputReceived: _output_received,
+    RepairTried: _repair_tried,
+    ArtifactPromoted: _artifact_promoted,
+    PromotionFailed: _promotion_failed,
+    PlanUpdateDecided: _plan_update_decided,
+    ProposalDropped: _proposal_dropped,
+    KernelStarted: _kernel_started,
+    CellRerun: _cell_rerun,
+    KernelRebuilt: _kernel_rebuilt,
+    KernelLost: _kernel_lost,
+    CommandTaken: _command_taken,
+}

@@ -1,0 +1,313 @@
+"""The loop: decide, perform, journal, reduce. One task, constant stack, every step durable before the next."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from notebook_bcc.engine.decide import decide
+from notebook_bcc.engine.intents import AskPerson, Fire, Stop
+from notebook_bcc.engine.perform import Batch, Performer
+from notebook_bcc.engine.plan_changes import plan_diff
+from notebook_bcc.engine.planning import Asking
+from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.reward import GoalReward, Reward
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.errors import BccError, RunRefused
+from notebook_bcc.fsm.machine import next_state
+from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
+from notebook_bcc.journal.records import (
+    Command,
+    CommandTaken,
+    GeneratingAsked,
+    PlanningAsked,
+    PlanProposal,
+    PlanUpdateDecided,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    Warned,
+)
+from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.planners.interface import Planner
+from notebook_bcc.protocol.vocabulary import Event, State
+
+_log = logging.getLogger(__name__)
+
+_COMMANDS_EVERY = 0.1
+_READER_LAG = 256
+
+
+class Person(Protocol):
+    """Somebody at a console who is asked before the plan changes."""
+
+    async def confirm(self, proposal: PlanProposal, diff: str) -> bool | None:
+        """True, False, or None for: nobody here; the run then stops and waits."""
+        ...
+
+
+class _Interrupted(Exception):  # not an error: a person's wish, raised inside this module only
+    """Cancel or stop was asked for while something was under way."""
+
+
+def utc_now() -> str:
+    """The time as every record has it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class Runner:
+    """Carries one run out. It owns neither planner, kernel nor journal: whoever gave them closes them."""
+
+    def __init__(
+        self,
+        *,
+        planner: Planner,
+        kernel: Kernel,
+        journal: Journal,
+        registry: ActionRegistry | None = None,
+        person: Person | None = None,
+        reward: Reward | None = None,
+        asking: Asking | None = None,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self._journal = journal
+        self._person = person
+        self._now = now
+        self._performer = Performer(
+            planner=planner,
+            kernel=kernel,
+            registry=registry if registry is not None else ActionRegistry(),
+            reward=reward if reward is not None else GoalReward(),
+            asking=asking if asking is not None else Asking(),
+            now=now,
+        )
+        self._state = RunState()
+        self._readers: asyncio.Queue[Sequence[Entry] | None] = asyncio.Queue()
+        self._caught_up = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._committing = False
+        self._wish: tuple[Literal["cancel", "stop"], str] | None = None
+        self._commands: list[PostedCommand] = []
+        self._commands_seen = 0
+        self._answered = asyncio.Event()
+
+    @property
+    def state(self) -> RunState:
+        """The fold of everything journaled so far."""
+        return self._state
+
+    async def load(self) -> None:
+        """Fold what the journal holds. Raises JournalCorrupt, JournalTooNew."""
+        async for entry in self._journal.read():
+            self._state = reduce(self._state, entry)
+
+    async def begin(self, record: RunStarted | RunResumed) -> None:
+        """Start the run, or take it up again. Raises RunRefused when its state does not allow that."""
+        if isinstance(record, RunStarted):
+            if self._state.seq:
+                raise RunRefused(f"run {self._state.run_id!r} has begun already; resume it")
+        else:
+            _check_resumable(self._state, record)
+        await self._append((record,))
+
+    async def run(self) -> AsyncGenerator[Entry, None]:
+        """Drive the run until it stops; each entry comes out once it is durable and folded."""
+        self._task = asyncio.create_task(self._drive())
+        watcher = asyncio.create_task(self._watch_commands())
+        try:
+            while (entries := await self._readers.get()) is not None:
+                if self._readers.qsize() < _READER_LAG:
+                    self._caught_up.set()
+                for entry in entries:
+                    yield entry
+            await self._task
+        finally:
+            for task in (watcher, self._task):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+            await self._performer.close()
+
+    def pause(self) -> None:
+        """Stop after the action under way. The run can be resumed."""
+        self._commands.append(PostedCommand(seq=0, at="", command=Command(kind="pause")))
+
+    def cancel(self, reason: str) -> None:
+        """Leave what is under way and cancel the run; only a reset brings it back."""
+        self._ask_for(("cancel", reason))
+
+    def stop(self, reason: str) -> None:
+        """Leave what is under way and let the run go as interrupted. The run can be resumed."""
+        self._ask_for(("stop", reason))
+
+    def _ask_for(self, wish: tuple[Literal["cancel", "stop"], str]) -> None:
+        self._wish = wish
+        # In the middle of a commit nothing is cut off: the loop looks at the wish right after it.
+        if self._task is not None and not self._committing:
+            self._task.cancel()
+
+    async def _drive(self) -> None:
+        try:
+            while self._state.stopped is None:
+                await self._round()
+        finally:
+            await self._journal.sync()
+            self._readers.put_nowait(None)
+
+    async def _round(self) -> None:
+        try:
+            await self._take_commands()
+            intent = decide(self._state)
+            if isinstance(intent, Stop):
+                await self._append((RunStopped(reason=intent.reason, detail=intent.detail),))
+            elif isinstance(intent, AskPerson):
+                await self._ask_person(intent.proposal)
+            else:
+                async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
+                    async for batch in batches:
+                        await self._commit(batch)
+        except (asyncio.CancelledError, _Interrupted):
+            if self._wish is None:
+                raise
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+            await self._grant_wish()
+        except BccError:
+            raise
+        except Exception as error:
+            # The border post: a fault of ours must not take the run's record with it.
+            _log.exception("the run stops on an internal error")
+            detail = f"internal error: {type(error).__name__}: {error}"
+            await self._append((RunStopped(reason="interrupted", detail=detail),))
+            raise
+
+    async def _commit(self, batch: Batch) -> None:
+        await self._append(batch)
+        if self._wish is not None:
+            raise _Interrupted
+
+    async def _append(self, batch: Batch) -> None:
+        at, seq = self._now(), self._state.seq
+        entries = [Entry(seq + number, at, record) for number, record in enumerate(batch, start=1)]
+        self._committing = True
+        try:
+            await self._journal.append(entries)
+            for entry in entries:
+                self._state = reduce(self._state, entry)
+            if any(isinstance(record, (PlanningAsked, GeneratingAsked)) for record in batch):
+                await self._journal.sync()
+        finally:
+            self._committing = False
+        if self._task is not None:
+            self._readers.put_nowait(entries)
+            if self._readers.qsize() >= _READER_LAG:
+                # A slow reader slows the run down instead of filling the memory.
+                self._caught_up.clear()
+                await self._caught_up.wait()
+
+    async def _grant_wish(self) -> None:
+        kind, reason = self._wish or ("stop", "")
+        self._wish = None
+        await self._performer.interrupt()
+        batch: Batch = tuple(self._taken("cancel"))
+        if kind == "cancel" and next_state(self._state.fsm, Event.CANCEL) is not None:
+            batch = (*batch, self._performer.moved(self._state, Fire(Event.CANCEL, reason=reason)))
+        else:
+            batch = (*batch, RunStopped(reason="interrupted", detail=reason or "stopped by a person"))
+        await self._append(batch)
+
+    async def _ask_person(self, proposal: PlanProposal) -> None:
+        policy = self._state.policies.confirm
+        if policy != "ask":
+            await self._decide_update(confirmed=policy == "auto", by="policy", comment="")
+            return
+        await self._journal.sync()
+        answer = await self._answer(proposal)
+        if answer is None:
+            detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
+            await self._append((RunStopped(reason="waiting", detail=detail),))
+        else:
+            await self._decide_update(confirmed=answer[0], by="person", comment=answer[1])
+
+    async def _answer(self, proposal: PlanProposal) -> tuple[bool, str] | None:
+        """The first answer there is: from another process, or from the console."""
+        await self._poll_commands()
+        posted = self._posted_answer()
+        if posted is not None or self._person is None:
+            return posted
+        asked = asyncio.ensure_future(self._person.confirm(proposal, plan_diff(self._state.plan, proposal)))
+        waiting = asyncio.ensure_future(self._answered.wait())
+        try:
+            await asyncio.wait((asked, waiting), return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                return self._posted_answer()
+            said = asked.result()
+            return None if said is None else (said, "")
+        finally:
+            for task in (asked, waiting):
+                task.cancel()
+
+    def _posted_answer(self) -> tuple[bool, str] | None:
+        self._answered.clear()
+        for posted in self._commands:
+            if posted.command.kind in ("confirm", "reject"):
+                return posted.command.kind == "confirm", posted.command.comment
+        return None
+
+    async def _decide_update(self, *, confirmed: bool, by: Literal["person", "policy"], comment: str) -> None:
+        workflow = self._state.fsm is State.WORKFLOW_UPDATE_PENDING
+        if workflow:
+            event = Event.UPDATE_WORKFLOW_CONFIRMED if confirmed else Event.UPDATE_WORKFLOW_REJECTED
+        else:
+            event = Event.UPDATE_STEP_CONFIRMED if confirmed else Event.UPDATE_STEP_REJECTED
+        moved = self._performer.moved(self._state, Fire(event, reason=comment))
+        decided = PlanUpdateDecided(confirmed=confirmed, by=by, comment=comment)
+        await self._commit((*self._taken("confirm", "reject"), decided, moved))
+
+    async def _watch_commands(self) -> None:
+        """Look for commands of other processes while the run goes on."""
+        while True:
+            await self._poll_commands()
+            await asyncio.sleep(_COMMANDS_EVERY)
+
+    async def _poll_commands(self) -> None:
+        after = max(self._commands_seen, self._state.commands_seen)
+        for posted in await self._journal.commands(after=after):
+            self._commands_seen = posted.seq
+            self._commands.append(posted)
+            if posted.command.kind == "cancel":
+                self._ask_for(("cancel", posted.command.comment or "cancelled by a person"))
+            elif posted.command.kind in ("confirm", "reject"):
+                self._answered.set()
+
+    async def _take_commands(self) -> None:
+        """Write down the commands that need no more than that; an answer nobody waits for is said to be one."""
+        if not self._commands:
+            return
+        batch: Batch = tuple(self._taken("pause"))
+        pending = self._state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING)
+        if not pending:
+            stray = self._taken("confirm", "reject")
+            batch = (*batch, *stray, *[Warned(message=f"{one.command}: no change of the plan waits") for one in stray])
+        if batch:
+            await self._append(batch)
+
+    def _taken(self, *kinds: str) -> list[CommandTaken]:
+        mine = [posted for posted in self._commands if posted.command.kind in kinds]
+        self._commands = [posted for posted in self._commands if posted.command.kind not in kinds]
+        return [CommandTaken(seq=posted.seq, command=posted.command.kind) for posted in mine]
+
+
+def _check_resumable(state: RunState, record: RunResumed) -> None:
+    if not state.seq:
+        raise RunRefused("this run has not begun; there is nothing to resume")
+    if state.fsm is State.WORKFLOW_COMPLETED and state.stopped is not None:
+        raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
+    if state.fsm is State.CANCELLED and record.restart != "reset":
+        raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")

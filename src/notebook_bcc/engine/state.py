@@ -1,0 +1,262 @@
+"""What is known about a run at one moment: a fold of its journal, never changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from notebook_bcc.journal.records import (
+    ActionReceived,
+    GeneratingAsked,
+    Limits,
+    PlanningAnswered,
+    PlanningAsked,
+    PlanProposal,
+    Policies,
+    RunStopped,
+)
+from notebook_bcc.notebook.document import Document
+from notebook_bcc.protocol.messages import ActionProblem, ContextFilter
+from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
+from notebook_bcc.protocol.vocabulary import Event, State
+from notebook_bcc.protocol.workflow import Stage, Step, Workflow
+
+# Lists that an observation carries are bounded: a payload must not grow with the length of the run.
+HISTORY_KEPT = 50
+EFFECTS_KEPT = 40
+TAKEN_KEPT = 20
+_CHUNK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One transition, as the bounded history keeps it."""
+
+    source: State
+    event: Event
+    to: State
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where the state machine is and how it got there (the last moves)."""
+
+    state: State = State.IDLE
+    history: tuple[Move, ...] = ()
+    moves: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where in the plan the run is."""
+
+    stage_id: str | None = None
+    step_id: str | None = None
+    behavior_id: str | None = None
+    iteration: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LevelState:
+    """Progress on one level: what is completed there, the planner's text, what was promised."""
+
+    completed: tuple[CompletedItem, ...] = ()
+    focus: str = ""
+    goal: str = ""
+    outputs: OutputTracking = field(default_factory=OutputTracking)
+    artifacts: tuple[Artifact, ...] = ()
+
+    def is_completed(self, key: str) -> bool:
+        return any(item.key == key for item in self.completed)
+
+
+@dataclass(frozen=True)
+class Behavior:
+    """The running behavior, or the last one until the next begins."""
+
+    asked: GeneratingAsked | None = None
+    stream_open: bool = False
+    ended: bool = False
+    failure: str = ""
+    current: ActionReceived | None = None
+    received: int = 0
+    digest: int = 0
+    executed: int = 0
+    succeeded: int = 0
+    sections: int = 0
+    errors: tuple[ActionProblem, ...] = ()
+    last_result: str = "success"
+    taken: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    aborted: bool = False
+    end_phase: bool = False
+    fire: Event | None = None
+    promotions: tuple[Promotion, ...] = ()
+    validate: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    partial: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """Something that was done to the namespace and is done again to rebuild it."""
+
+    cell_id: str = ""
+    promoted: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSteps:
+    """The steps in order. Adding one costs the same however many there are."""
+
+    chunks: tuple[tuple[KernelStep, ...], ...] = ()
+    length: int = 0
+
+    def __iter__(self) -> Iterator[KernelStep]:
+        for chunk in self.chunks:
+            yield from chunk
+
+    def __len__(self) -> int:
+        return self.length
+
+    def appended(self, step: KernelStep) -> KernelSteps:
+        room = self.chunks and len(self.chunks[-1]) < _CHUNK
+        chunks = (*self.chunks[:-1], (*self.chunks[-1], step)) if room else (*self.chunks, (step,))
+        return KernelSteps(chunks, self.length + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelState:
+    """What is in the kernel, and how to put it there again."""
+
+    up: bool = False
+    started: bool = False
+    losses: int = 0
+    variables: dict[str, Any] = field(default_factory=dict)
+    steps: KernelSteps = field(default_factory=KernelSteps)
+    differences: tuple[str, ...] = ()
+    blocked: str = ""
+    accept_differences: bool = False
+    name: str = "python3"
+    display_name: str = "Python 3 (ipykernel)"
+    language: str = "python"
+    language_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the planner told the client through context updates."""
+
+    variables: dict[str, Any] = field(default_factory=dict)
+    todo: tuple[str, ...] = ()
+    section_progress: SectionProgress | str | None = None
+    workflow_progress: Any = None
+    estimated_remaining: int | None = None
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Everything decide and observe may look at."""
+
+    run_id: str = ""
+    goal: str = ""
+    seq: int = 0
+    at: str = ""
+    started_at: str = ""
+    session_at: str = ""
+    elapsed_before: float = 0.0
+    planner: str = ""
+    policies: Policies = field(default_factory=Policies)
+    limits: Limits = field(default_factory=Limits)
+    given_plan: Workflow | None = None
+    given_variables: dict[str, Any] = field(default_factory=dict)
+    given_title: str = ""
+    plan: Workflow | None = None
+    machine: Machine = field(default_factory=Machine)
+    position: Position = field(default_factory=Position)
+    stages: LevelState = field(default_factory=LevelState)
+    steps: LevelState = field(default_factory=LevelState)
+    behaviors: LevelState = field(default_factory=LevelState)
+    behavior: Behavior = field(default_factory=Behavior)
+    asked: PlanningAsked | None = None
+    verdict: PlanningAnswered | None = None
+    filter: ContextFilter | None = None
+    target: tuple[str | None, str | None] | None = None
+    proposals: tuple[PlanProposal, ...] = ()
+    kernel: KernelState = field(default_factory=KernelState)
+    told: Told = field(default_factory=Told)
+    effects: tuple[str, ...] = ()
+    effects_history: tuple[str, ...] = ()
+    document: Document = field(default_factory=Document)
+    requests: int = 0
+    actions_received: int = 0
+    actions_completed: int = 0
+    reward: float = 0.0
+    recover: str = ""
+    fault: str = ""
+    failure_reason: str = ""
+    promotions: tuple[Promotion, ...] = ()
+    pause: bool = False
+    commands_seen: int = 0
+    stopped: RunStopped | None = None
+
+    @property
+    def fsm(self) -> State:
+        return self.machine.state
+
+    @property
+    def stage(self) -> Stage | None:
+        """The stage the run is in."""
+        if self.plan is None or self.position.stage_id is None:
+            return None
+        return self.plan.stage(self.position.stage_id)
+
+    @property
+    def step(self) -> Step | None:
+        """The step the run is in."""
+        stage = self.stage
+        if stage is None or self.position.step_id is None:
+            return None
+        return stage.step(self.position.step_id)
+
+    @property
+    def remaining_stages(self) -> tuple[str, ...]:
+        """Stages of the plan that are neither completed nor current, in the plan's order."""
+        if self.plan is None:
+            return ()
+        done = {item.key for item in self.stages.completed} | {self.position.stage_id}
+        return tuple(stage.id for stage in self.plan.stages if stage.id not in done)
+
+    @property
+    def remaining_steps(self) -> tuple[str, ...]:
+        """Steps of the stage that are neither completed nor current, in the plan's order."""
+        stage = self.stage
+        if stage is None:
+            return ()
+        done = {item.key for item in self.steps.completed} | {self.position.step_id}
+        return tuple(step.id for step in stage.steps if step.id not in done)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """What exists in the kernel, and what the planner set beside it; the kernel's word counts."""
+        return {**self.told.variables, **self.kernel.variables}
+
+
+_Value = TypeVar("_Value", RunState, Behavior)
+
+
+def evolve(value: _Value, changes: dict[str, Any]) -> _Value:
+    """A copy with some fields exchanged. `dataclasses.replace` does the same at eight times the price, and this is
+    done several times for every action of a run."""
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(changes)
+    return made
+
+
+def bounded(items: tuple[Any, ...], *new: Any, keep: int) -> tuple[Any, ...]:
+    """The items and the new ones, the newest `keep` of them."""
+    return (*items, *new)[-keep:]

@@ -1,0 +1,194 @@
+"""What was promised and what was produced: how it is handed from behavior to step to stage. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from notebook_bcc.engine.state import Behavior, LevelState, RunState, evolve
+from notebook_bcc.journal.records import ArtifactPromoted
+from notebook_bcc.protocol.messages import PlanningResponse
+from notebook_bcc.protocol.tracking import CompletedItem, OutputsProduced, OutputTracking
+from notebook_bcc.protocol.vocabulary import Level, State
+
+_COMPLETED_KEPT = 200
+
+
+def unique(*groups: Iterable[str]) -> tuple[str, ...]:
+    """All names once, in the order they first appear."""
+    return tuple(dict.fromkeys(name for group in groups for name in group))
+
+
+def begin_stage(state: RunState) -> dict[str, Any]:
+    """A stage was entered: its promises are the plan's, its steps are yet to be done."""
+    stage = state.stage
+    expected = stage.expected_outputs if stage is not None else ()
+    return {
+        "stages": replace(state.stages, outputs=OutputTracking(expected=expected), artifacts=(), focus="", goal=""),
+        "steps": LevelState(),
+        "behaviors": LevelState(),
+    }
+
+
+def begin_step(state: RunState) -> dict[str, Any]:
+    """A step was entered."""
+    step = state.step
+    expected = step.expected_outputs if step is not None else ()
+    return {
+        "steps": replace(state.steps, outputs=OutputTracking(expected=expected), artifacts=(), focus="", goal=""),
+        "behaviors": LevelState(),
+    }
+
+
+def begin_behavior(state: RunState, response: PlanningResponse | None) -> dict[str, Any]:
+    """A behavior begins with nothing produced; what it promises comes with the judgement that led to it.
+
+    Without one (a restart after an error) the promises of the behavior before stand.
+    """
+    promised, goal = state.behaviors.outputs.expected, state.behaviors.goal
+    spec = state.filter.outputs_tracking if state.filter is not None else None
+    validate = spec.validation_required if spec is not None else ()
+    promotions = spec.promotions if spec is not None else ()
+    if response is not None:
+        updates = [one for one in response.context_update.progress_updates if one.level is Level.BEHAVIORS]
+        promised = unique(
+            spec.expected_variables if spec is not None else (),
+            *[one.expected_outputs for one in updates if one.expected_outputs is not None],
+        )
+        goal = next((one.goal for one in updates if one.goal), "") or (
+            (response.behavior.target or "") if response.behavior is not None else ""
+        )
+    level = replace(state.behaviors, outputs=OutputTracking(expected=promised), artifacts=(), goal=goal)
+    return {"behaviors": level, "behavior": Behavior(promotions=promotions, validate=validate)}
+
+
+def note_variables(state: RunState, names: Iterable[str]) -> LevelState:
+    """Names that appeared in the kernel and are expected or declared are in progress."""
+    declared = {one.variable for one in state.behavior.promotions}
+    awaited = declared.union(
+        state.behaviors.outputs.expected, state.steps.outputs.expected, state.stages.outputs.expected
+    )
+    outputs = state.behaviors.outputs
+    fresh = [name for name in names if name in awaited and name not in outputs.in_progress]
+    if not fresh:
+        return state.behaviors
+    return replace(
+        state.behaviors, outputs=outputs.model_copy(update={"in_progress": unique(outputs.in_progress, fresh)})
+    )
+
+
+def note_artifact(state: RunState, record: ArtifactPromoted) -> dict[str, Any]:
+    """A temporary became a product: out of in_progress, into produced, promised under its new name."""
+    artifact = record.artifact
+    outputs = state.behaviors.outputs
+    swapped = [artifact.variable_name if name == artifact.parent else name for name in outputs.expected]
+    tracked = OutputTracking(
+        expected=unique(swapped),
+        produced=unique(outputs.produced, [artifact.variable_name]),
+        in_progress=tuple(name for name in outputs.in_progress if name != artifact.parent),
+    )
+    changes: dict[str, Any] = {
+        "behaviors": replace(state.behaviors, outputs=tracked, artifacts=(*state.behaviors.artifacts, artifact)),
+        "promotions": tuple(one for one in state.promotions if one.artifact_id != artifact.artifact_id),
+    }
+    left = tuple(one for one in state.behavior.promotions if one.artifact_id != artifact.artifact_id)
+    changes["behavior"] = evolve(state.behavior, {"promotions": left})
+    if state.fsm in (State.BEHAVIOR_COMPLETED, State.STEP_COMPLETED):
+        # The behavior has handed up already: what was promoted on the planner's word follows it.
+        handed = _handed_up(state.steps, (artifact.variable_name,), LevelState(artifacts=(artifact,)))
+        kept = tuple(name for name in handed.outputs.produced if name != artifact.parent)
+        changes["steps"] = replace(handed, outputs=handed.outputs.model_copy(update={"produced": kept}))
+    return changes
+
+
+def end_behavior(state: RunState) -> dict[str, Any]:
+    """A behavior ended: what it promised and really exists is produced and handed up to the step."""
+    outputs, existing = state.behaviors.outputs, state.kernel.variables
+    behavior = state.behavior
+    produced = unique(
+        outputs.produced, [name for name in unique(outputs.in_progress, outputs.expected) if name in existing]
+    )
+    produced = tuple(name for name in produced if name in existing)
+    missing = tuple(name for name in unique(outputs.expected, behavior.validate) if name not in existing)
+    position = state.position
+    item = CompletedItem(
+        behavior_id=position.behavior_id,
+        goal=state.behaviors.goal,
+        actions_taken=behavior.taken,
+        outputs_produced=OutputsProduced(
+            variables=produced, artifacts=state.behaviors.artifacts, key_findings=behavior.findings
+        ),
+        achieved=not behavior.errors and not missing,
+        missing_outputs=missing,
+    )
+    done = replace(
+        state.behaviors,
+        completed=(*state.behaviors.completed, item)[-_COMPLETED_KEPT:],
+        outputs=OutputTracking(expected=outputs.expected, produced=produced),
+    )
+    return {
+        "behaviors": done,
+        "steps": _handed_up(state.steps, produced, state.behaviors),
+        "behavior": evolve(behavior, {"missing": missing, "stream_open": False, "ended": True, "current": None}),
+    }
+
+
+def end_step(state: RunState, *, achieved: bool) -> dict[str, Any]:
+    """A step ended: what it produced is handed up to the stage."""
+    step, outputs = state.step, state.steps.outputs
+    existing = state.kernel.variables
+    produced = unique(outputs.produced, [name for name in outputs.expected if name in existing])
+    missing = tuple(name for name in outputs.expected if name not in existing and name not in produced)
+    taken = [item.goal or f"{item.key}: {len(item.actions_taken)} actions" for item in state.behaviors.completed]
+    findings = [text for item in state.behaviors.completed for text in item.outputs_produced.key_findings]
+    item = CompletedItem(
+        step_id=state.position.step_id,
+        goal=step.purpose if step is not None else "",
+        actions_taken=tuple(taken),
+        outputs_produced=OutputsProduced(
+            variables=produced, artifacts=state.steps.artifacts, key_findings=tuple(findings[-10:])
+        ),
+        achieved=achieved,
+        missing_outputs=missing,
+    )
+    done = replace(
+        state.steps,
+        completed=_with_item(state.steps.completed, item),
+        outputs=outputs.model_copy(update={"produced": produced, "in_progress": ()}),
+    )
+    return {"steps": done, "stages": _handed_up(state.stages, produced, state.steps)}
+
+
+def end_stage(state: RunState) -> dict[str, Any]:
+    """A stage ended."""
+    stage, outputs = state.stage, state.stages.outputs
+    existing = state.kernel.variables
+    produced = unique(outputs.produced, [name for name in outputs.expected if name in existing])
+    findings = [text for item in state.steps.completed for text in item.outputs_produced.key_findings]
+    item = CompletedItem(
+        stage_id=state.position.stage_id,
+        goal=stage.purpose if stage is not None else "",
+        actions_taken=tuple(one.goal or one.key for one in state.steps.completed),
+        outputs_produced=OutputsProduced(
+            variables=produced, artifacts=state.stages.artifacts, key_findings=tuple(findings[-10:])
+        ),
+        missing_outputs=tuple(name for name in outputs.expected if name not in existing and name not in produced),
+    )
+    return {
+        "stages": replace(
+            state.stages,
+            completed=_with_item(state.stages.completed, item),
+            outputs=outputs.model_copy(update={"produced": produced}),
+        )
+    }
+
+
+def _handed_up(level: LevelState, produced: tuple[str, ...], below: LevelState) -> LevelState:
+    outputs = level.outputs.model_copy(update={"produced": unique(level.outputs.produced, produced)})
+    return replace(level, outputs=outputs, artifacts=(*level.artifacts, *below.artifacts))
+
+
+def _with_item(completed: tuple[CompletedItem, ...], item: CompletedItem) -> tuple[CompletedItem, ...]:
+    """A stage or step that was done again counts once, with its newest result."""
+    return (*[one for one in completed if one.key != item.key], item)

@@ -1,0 +1,318 @@
+"""A run from idle to workflow_completed, and what its planner sees on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.journal.records import (
+    Faulted,
+    GeneratingFailed,
+    Limits,
+    PlanningAnswered,
+    PlanningAsked,
+    Policies,
+    RunResumed,
+    Transitioned,
+    Warned,
+)
+from notebook_bcc.planners.callable import CallablePlanner
+from notebook_bcc.planners.script import Behavior, Break, Fail, StepScript
+from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, Request
+from notebook_bcc.protocol.vocabulary import State
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_workflow_goes_from_idle_to_completed_by_rows_of_the_table() -> None:
+    played = await play(scripted(workflow("a", "b"), {"a": [Behavior(run_code("x = 1"))], "b": []}))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert played.events == [
+        "START_WORKFLOW",
+        "START_STEP",
+        "START_BEHAVIOR",
+        "START_ACTION",
+        "COMPLETE_ACTION",
+        "NEXT_ACTION",
+        "COMPLETE_ACTION",
+        "COMPLETE_BEHAVIOR",
+        "COMPLETE_STEP",
+        "NEXT_STEP",
+        "COMPLETE_STEP",
+        "COMPLETE_STAGE",
+        "COMPLETE_WORKFLOW",
+    ]
+
+
+async def test_planning_is_asked_first_at_every_step() -> None:
+    played = await play(one_step(run_code("x = 1")))
+    assert [record.purpose for record in played.records(PlanningAsked)] == [
+        "start",
+        "stage",
+        "step",
+        "feedback",
+        "step_end",
+        "stage_end",
+    ]
+    first = played.planner.planned[0].observation.location
+    assert first.current.stage_id is None
+    assert first.progress.stages is not None
+
+
+async def test_a_behavior_without_actions_is_completed_at_once() -> None:
+    played = await play(one_step([]))
+    assert played.events[2:4] == ["START_BEHAVIOR", "COMPLETE_BEHAVIOR"]
+    assert played.feedback[0].actions_executed == 0
+
+
+async def test_the_feedback_counts_what_really_succeeded() -> None:
+    played = await play(one_step([*run_code("x = 1"), *run_code("1/0"), *run_code("never = 1")]), policies=SKIP)
+    told = played.feedback[0]
+    assert (told.actions_executed, told.actions_succeeded) == (4, 3)
+    assert told.last_action_result == "ZeroDivisionError: division by zero"
+    assert [one.action for one in told.errors] == ["exec"]
+    assert "never" not in played.state.kernel.variables
+
+
+async def test_effects_are_what_code_printed_and_reach_the_judgement_and_the_next_generating_request() -> None:
+    played = await play(one_step(run_code("print('seen')"), run_code("print('later')")))
+    feedback = next(one for one in played.planner.planned if one.behavior_feedback is not None)
+    assert feedback.observation.context.effects.current == ("seen",)
+    assert played.planner.generated[1][0].observation.context.effects.current == ("seen",)
+    second = [one for one in played.planner.planned if one.behavior_feedback is not None][1]
+    assert second.observation.context.effects.current == ("later",)
+    assert second.observation.context.effects.history == ("seen",)
+
+
+async def test_need_output_false_keeps_outputs_in_the_cell_and_out_of_the_effects() -> None:
+    played = await play(one_step(run_code("print('quiet')", need_output=False)))
+    assert played.state.effects == played.state.effects_history == ()
+    assert played.state.document.cells.last is not None
+    assert played.state.document.cells.last.outputs[0]["text"] == "quiet\n"
+
+
+async def test_a_failing_planner_is_asked_again_and_the_run_goes_on() -> None:
+    step = StepScript(behaviors=[Behavior(run_code("x = 1"))], fail=Fail(times=2))
+    played = await play(scripted(workflow("step"), {"step": step}))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    attempts = [one.attempt for one in played.records(PlanningAsked) if one.purpose == "step"]
+    assert attempts == [1, 2, 3]
+    assert len({one.request_id for one in played.records(PlanningAsked) if one.purpose == "step"}) == 1
+
+
+async def test_planning_that_fails_at_a_steps_start_degrades_to_generating_with_a_warning() -> None:
+    step = StepScript(behaviors=[Behavior(run_code("x = 1"))], fail=Fail(times=99))
+    played = await play(scripted(workflow("step"), {"step": step}))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert [one.degraded for one in played.records(PlanningAnswered) if one.purpose == "step"] == [True]
+    assert any("degraded" in one.message for one in played.records(Warned))
+
+
+async def test_planning_that_fails_at_a_behaviors_end_does_not_end_as_success() -> None:
+    behavior = Behavior(run_code("x = 1"), fail_feedback=Fail(times=99))
+    played = await play(one_step(behavior))
+    assert played.state.fsm is State.ERROR
+    assert played.state.stopped is not None
+    assert played.state.stopped.reason == "failed"
+
+
+async def test_no_plan_at_all_leaves_the_run_in_idle_and_resumable() -> None:
+    silent = CallablePlanner(plan=lambda request: {}, generate=lambda request: [])
+    played = await play(silent)
+    assert played.state.fsm is State.IDLE
+    assert played.state.stopped is not None
+    assert played.state.stopped.reason == "interrupted"
+    again = await play(one_step(run_code("x = 1")), journal=played.journal, resume=RunResumed())
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+
+
+async def test_generating_tries_the_spare_endpoint_last() -> None:
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=False))))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert [spare for _, spare in played.planner.generated] == [False, False, False, True]
+
+
+async def test_generating_that_fails_everywhere_fails_the_behavior() -> None:
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=True))))
+    assert played.state.fsm is State.ERROR
+    assert len(played.records(GeneratingFailed)) == 1
+
+
+async def test_a_stream_that_breaks_keeps_what_was_executed_and_resume_restarts_the_behavior() -> None:
+    behavior = Behavior(run_code("x = 1", "y = 2"), break_after=Break(actions=2))
+    played = await play(one_step(behavior))
+    assert played.state.fsm is State.ERROR
+    assert played.state.kernel.variables == {"x": 1}
+    again = await play(one_step(behavior), journal=played.journal, resume=RunResumed())
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    assert again.state.kernel.variables == {"x": 1, "y": 2}
+    assert "START_BEHAVIOR" in again.events[again.events.index("FAIL") :]
+
+
+async def test_a_step_that_ends_without_its_goal_fails_by_default_and_is_skipped_by_policy() -> None:
+    verdict = PlanningResponse()
+    failed = await play(one_step(Behavior(run_code("x = 1"), verdict=verdict)))
+    assert failed.state.fsm is State.ERROR
+    skipped = await play(one_step(Behavior(run_code("x = 1"), verdict=verdict)), policies=SKIP)
+    assert skipped.state.fsm is State.WORKFLOW_COMPLETED
+    stage = skipped.planner.planned[-1].observation.location.progress.stages
+    assert stage is not None
+    assert skipped.state.steps.completed[0].achieved is False
+
+
+async def test_end_phase_completes_the_step_after_the_feedback() -> None:
+    actions = [*run_code("x = 1"), {"action": "end_phase"}]
+    verdict = PlanningResponse.parse({"transition": {"continue_behaviors": True}})
+    played = await play(one_step(Behavior(actions, verdict=verdict), run_code("never = 1")))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert "never" not in played.state.kernel.variables
+    assert len(played.feedback) == 1
+
+
+async def test_a_next_event_action_ends_the_behavior_early() -> None:
+    actions = [*run_code("x = 1"), {"action": "next_event", "event_type": "COMPLETE_BEHAVIOR"}, *run_code("y = 1")]
+    played = await play(one_step(actions))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert "y" not in played.state.kernel.variables
+
+
+async def test_a_next_event_action_for_an_event_that_does_not_fit_is_an_error_result() -> None:
+    played = await play(one_step([{"action": "next_event", "event_type": "START_WORKFLOW"}]), policies=SKIP)
+    assert "START_WORKFLOW" in played.feedback[0].errors[0].error
+
+
+def _steered(**advice: Any) -> CallablePlanner:
+    plan = {
+        "stages": [
+            {"id": "one", "steps": [{"id": "a"}, {"id": "b"}]},
+            {"id": "two", "steps": [{"id": "c"}, {"id": "d"}]},
+        ]
+    }
+
+    def judge(request: Request) -> dict[str, Any]:
+        state = request.observation.context.fsm
+        current = request.observation.location.current
+        if state is not None and state.state is State.IDLE:
+            return {"context_update": {"workflow_update": plan}}
+        if request.behavior_feedback is not None:
+            move = advice if current.step_id == "a" else {}
+            return {"targetAchieved": not move, "transition": {"strategy": "server_controlled", **move}}
+        return {}
+
+    return CallablePlanner(plan=judge, generate=lambda request: run_code(f"{request_step(request)} = 1"))
+
+
+def request_step(request: Request) -> str:
+    return request.observation.location.current.step_id or ""
+
+
+async def test_a_server_controlled_transition_goes_to_the_step_it_names() -> None:
+    played = await play(_steered(next_stage_id="two", next_step_id="d"))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    visited = [record.step_id for record in played.records(Transitioned) if record.step_id is not None]
+    assert visited == ["a", "d", "c"]
+
+
+async def test_a_server_controlled_transition_to_an_unknown_place_is_a_clear_error() -> None:
+    played = await play(_steered(next_step_id="nowhere"))
+    assert played.state.fsm is State.ERROR
+    assert "nowhere" in played.records(Faulted)[0].reason
+
+
+async def test_context_updates_are_applied_and_seen_by_the_next_request() -> None:
+    update = ContextUpdate.parse(
+        {
+            "variables": {"checkpoint": "here", "x": "not the kernel's"},
+            "todo_list_update": {"operation": "add", "items": ["one", "two"]},
+            "progress_update": {"level": "behaviors", "focus": "look closely", "goal": "make x"},
+            "section_progress": {"current_section_id": "intro", "current_section_number": 1},
+            "workflow_progress": "1 of 2",
+        }
+    )
+    played = await play(one_step(Behavior(run_code("x = 1"), context_update=update)))
+    observation = played.planner.generated[0][0].observation
+    assert observation.context.variables["checkpoint"] == "here"
+    assert observation.context.todo_list == ("one", "two")
+    assert observation.location.goals.behavior == "make x"
+    behaviors = observation.location.progress.behaviors
+    assert behaviors is not None
+    assert behaviors.focus == "look closely"
+    assert observation.context.workflow_progress == "1 of 2"
+    assert played.state.variables["x"] == 1, "the kernel's word counts"
+
+
+async def test_sections_are_counted_by_the_actions_that_are_marked_as_one() -> None:
+    actions = [
+        {"action": "new_section", "content": "First"},
+        {
+            "action": "add",
+            "content": "### Own",
+            "metadata": {"is_section": True, "section_id": "own", "section_number": 2},
+        },
+    ]
+    played = await play(one_step(actions))
+    assert played.feedback[0].sections_added == 2
+    progress = played.state.told.section_progress
+    assert not isinstance(progress, str)
+    assert progress is not None
+    assert progress.current_section_id == "own"
+    assert progress.completed_sections == ("section-1",)
+
+
+@pytest.mark.parametrize(
+    ("limits", "word"),
+    [
+        (Limits(actions=3), "3 actions"),
+        (Limits(behaviors_per_step=1), "1 behaviors"),
+        (Limits(actions_per_behavior=2), "2 actions"),
+        (Limits(run_seconds=0.000001), "time limit"),
+    ],
+)
+async def test_a_limit_stops_the_run_with_its_reason_and_more_room_lets_it_go_on(limits: Limits, word: str) -> None:
+    def planner() -> Any:
+        return one_step(run_code("x = 1", "y = 2"), run_code("z = 3"))
+
+    played = await play(planner(), limits=limits)
+    assert played.state.stopped is not None
+    assert played.state.stopped.reason == "limit"
+    assert word in played.state.stopped.detail
+    again = await play(planner(), journal=played.journal, resume=RunResumed(limits=Limits()))
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    assert again.state.kernel.variables == {"x": 1, "y": 2, "z": 3}
+
+
+@pytest.mark.parametrize(("policy", "ran"), [("feedback", False), ("continue", True)])
+async def test_on_error_says_whether_the_rest_of_a_behavior_is_run(policy: Any, ran: bool) -> None:
+    policies = Policies(on_error=policy, on_unachieved="skip")
+    played = await play(one_step([*run_code("1/0"), *run_code("after = 1")]), policies=policies)
+    assert ("after" in played.state.kernel.variables) is ran
+    assert played.feedback[0].errors
+
+
+async def test_on_error_fail_ends_in_the_error_state_with_the_reason() -> None:
+    played = await play(one_step(run_code("1/0")), policies=Policies(on_error="fail"))
+    assert played.state.fsm is State.ERROR
+    assert played.events[-1] == "FAIL"
+    assert played.state.stopped is not None
+    assert "ZeroDivisionError" in played.state.stopped.detail
+
+
+async def test_a_plan_given_with_the_run_is_used() -> None:
+    plan = workflow("step")
+    silent = CallablePlanner(
+        plan=lambda request: {"targetAchieved": request.behavior_feedback is not None},
+        generate=lambda request: run_code("x = 1"),
+    )
+    played = await play(silent, start={"workflow": plan, "variables": {"csv": "data.csv"}, "title": "T"})
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert played.planner.planned[0].observation.context.variables == {"csv": "data.csv"}
+
+
+async def test_every_request_carries_run_id_request_id_and_attempt() -> None:
+    played = await play(one_step(run_code("x = 1")))
+    options = [one.options for one in played.planner.planned] + [one.options for one, _ in played.planner.generated]
+    assert {one.run_id for one in options} == {"run"}
+    assert len({one.request_id for one in options}) == len(options)
+    assert {one.attempt for one in options} == {1}

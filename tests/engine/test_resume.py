@@ -1,0 +1,275 @@
+"""Resume: from the last completed action, with the kernel rebuilt, and nothing done twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from engine.play import Played, one_step, play, run_code, scripted, workflow
+from notebook_bcc.errors import RunRefused
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.memory import MemoryJournal
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    ActionReceived,
+    CellRerun,
+    Command,
+    GeneratingAsked,
+    GeneratingFailed,
+    KernelRebuilt,
+    Limits,
+    PlanningAsked,
+    Policies,
+    RunResumed,
+    Transitioned,
+)
+from notebook_bcc.kernel.interface import CellError, Execution
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.planners.callable import CallablePlanner
+from notebook_bcc.planners.interface import ActionData, Generated
+from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.protocol.messages import Request
+from notebook_bcc.protocol.tracking import Promotion
+from notebook_bcc.protocol.vocabulary import State
+
+pytestmark = pytest.mark.anyio
+
+
+def planner() -> ScriptedPlanner:
+    return one_step(run_code("x = 1", "y = x + 1", "print(y)"), run_code("z = y + 1"))
+
+
+class Batches(MemoryJournal):
+    """Remembers what was appended together: a journal on disk has all of a batch or nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[Entry]] = []
+
+    async def append(self, entries: Sequence[Entry]) -> None:
+        await super().append(entries)
+        self.batches.append(list(entries))
+
+
+async def killed_after(kind: Any, count: int = 1) -> MemoryJournal:
+    """A journal as it is on disk when the process dies right after the batch with the record of that number."""
+    whole = Batches()
+    await play(planner(), journal=whole)
+    journal, seen = MemoryJournal(), 0
+    for batch in whole.batches:
+        await journal.append(batch)
+        seen += sum(isinstance(entry.record, kind) for entry in batch)
+        if seen == count:
+            break
+    return journal
+
+
+async def test_after_a_kill_at_any_moment_the_run_finishes_as_if_nothing_had_happened() -> None:
+    recorded = Batches()
+    whole = await play(planner(), journal=recorded)
+    for cut in range(1, len(recorded.batches)):
+        journal = MemoryJournal()
+        for batch in recorded.batches[:cut]:
+            await journal.append(batch)
+        played = await play(planner(), journal=journal, resume=RunResumed())
+        assert played.state.fsm is State.WORKFLOW_COMPLETED, f"cut after {cut}"
+        assert played.state.kernel.variables == whole.state.kernel.variables
+        assert played.state.document == whole.state.document
+        done = [one.action_id for one in played.records(ActionCompleted)]
+        assert done == [one.action_id for one in whole.records(ActionCompleted)]
+
+
+async def test_a_question_that_was_not_answered_is_asked_again_under_its_id() -> None:
+    journal = await killed_after(PlanningAsked, 3)
+    played = await play(planner(), journal=journal, resume=RunResumed())
+    asked = [one for one in played.records(PlanningAsked) if one.purpose == "step"]
+    assert [(one.request_id, one.attempt) for one in asked] == [(asked[0].request_id, 1), (asked[0].request_id, 2)]
+
+
+async def test_a_stream_is_asked_for_again_under_its_id_and_what_had_arrived_is_skipped() -> None:
+    journal = await killed_after(ActionReceived, 3)
+    played = await play(planner(), journal=journal, resume=RunResumed())
+    asked = played.records(GeneratingAsked)
+    assert asked[0].request_id == asked[1].request_id
+    received = [one.action_id for one in played.records(ActionReceived)]
+    assert received == [f"action-{number}" for number in range(1, 9)]
+
+
+async def test_the_kernel_is_rebuilt_by_running_again_the_cells_that_had_succeeded() -> None:
+    journal = await killed_after(ActionCompleted, 4)
+    kernel = ScriptedKernel()
+    played = await play(planner(), journal=journal, resume=RunResumed(), kernel=kernel)
+    assert kernel.executed[:2] == ["x = 1", "y = x + 1"]
+    again = played.records(CellRerun)
+    assert [(one.index, one.of, one.success, one.same_outputs) for one in again] == [
+        (1, 2, True, True),
+        (2, 2, True, True),
+    ]
+    assert played.records(KernelRebuilt)[0].differences == ()
+
+
+async def test_outputs_that_differ_when_cells_run_again_are_reported() -> None:
+    count = {"n": 0}
+
+    def run(source: str) -> Execution:
+        count["n"] += 1
+        text = {"output_type": "stream", "name": "stdout", "text": f"{count['n']}\n"}
+        return Execution(outputs=(text,) if source == "random" else (), execution_count=count["n"])
+
+    def planner() -> ScriptedPlanner:
+        return one_step(run_code("random"), run_code("after"))
+
+    played = await play(planner(), kernel=ScriptedKernel(run), limits=Limits(actions=2))
+    done = await play(planner(), journal=played.journal, kernel=ScriptedKernel(run), resume=RunResumed(limits=Limits()))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert "instead of" in done.records(KernelRebuilt)[0].differences[0]
+    assert any("differences" in str(text) for text in done.planner.planned[-1].observation.context.effects.history)
+
+
+async def test_a_cell_that_fails_when_it_runs_again_stops_the_resume_until_it_is_put_right_or_accepted() -> None:
+    first = await play(planner(), limits=Limits(actions=2))
+    missing = ScriptedKernel({})
+    stopped = await play(planner(), journal=first.journal, kernel=missing, resume=RunResumed(limits=Limits()))
+    assert stopped.state.stopped is not None
+    assert stopped.state.stopped.reason == "interrupted"
+    assert "--accept-differences" in stopped.state.stopped.detail
+    done = await play(planner(), journal=stopped.journal, resume=RunResumed())
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+
+
+async def test_promotions_are_rebuilt_too() -> None:
+    promotion = Promotion(variable="df", artifact_id="df@v1")
+
+    def planner() -> ScriptedPlanner:
+        return scripted(
+            workflow("a", "b"),
+            {
+                "a": [Behavior(run_code("df = [1]"), promotions=[promotion])],
+                "b": [Behavior(run_code("y = df_v1 + [2]"))],
+            },
+        )
+
+    first = await play(planner(), limits=Limits(actions=2))
+    middle = await play(planner(), journal=first.journal, resume=RunResumed(limits=Limits(actions=3)))
+    done = await play(planner(), journal=middle.journal, resume=RunResumed(limits=Limits()))
+    assert done.state.kernel.variables == {"df_v1": [1], "y": [1, 2]}
+
+
+class Fickle:
+    """A planner whose repeated answer differs, as a language model's does."""
+
+    name = "fickle"
+
+    def __init__(self) -> None:
+        self._judge = planner()
+        self.calls = 0
+
+    async def plan(self, request: Request) -> Any:
+        return await self._judge.plan(request)
+
+    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+        self.calls += 1
+        for action in run_code(f"v{self.calls} = {self.calls}", "w = 1"):
+            yield ActionData(action)
+
+    async def repair(self, request: Request) -> str | None:
+        return None
+
+    async def close(self) -> None:
+        """There is nothing to release."""
+
+
+async def test_a_repeated_answer_that_differs_is_never_mixed_with_the_first_one() -> None:
+    fickle = Fickle()
+    first = await play(fickle, until=ActionCompleted)
+    again = await play(fickle, journal=first.journal.snapshot(), resume=RunResumed())
+    assert again.records(GeneratingFailed)[0].lost_with_process
+    after = again.events[again.events.index("FAIL") :]
+    assert after[1] == "START_BEHAVIOR", "nobody is to blame: the behavior is restarted without asking"
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    assert "v2" not in again.state.kernel.variables, "the repeated answer was not carried out"
+
+
+async def test_resume_after_an_error_restarts_the_behavior_under_its_own_id() -> None:
+    calls = {"n": 0}
+
+    def flaky(source: str) -> Execution:
+        calls["n"] += 1
+        if calls["n"] == 1:
+            return Execution(error=CellError("OSError", "disk"))
+        return Execution()
+
+    policies = Policies(on_error="fail")
+    first = await play(one_step(run_code("x = 1")), kernel=ScriptedKernel(flaky), policies=policies)
+    assert first.state.fsm is State.ERROR
+    done = await play(
+        one_step(run_code("x = 1")), kernel=ScriptedKernel(flaky), journal=first.journal, resume=RunResumed()
+    )
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert done.state.behaviors.completed[0].behavior_id == first.state.position.behavior_id
+
+
+@pytest.mark.parametrize(("restart", "event"), [("workflow", "START_WORKFLOW"), ("reset", "RESET")])
+async def test_restarting_the_workflow_or_resetting_begins_a_fresh_notebook(restart: Any, event: str) -> None:
+    def planner(source: str) -> ScriptedPlanner:
+        return one_step(run_code("a = 1", source))
+
+    first = await play(planner("1/0"))
+    assert first.state.fsm is State.ERROR
+    done = await play(planner("b = 2"), journal=first.journal, resume=RunResumed(restart=restart))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert event in done.events
+    assert done.sources == ["a = 1", "b = 2"]
+    assert len(done.records(ActionCompleted)) == 8, "the journal keeps the attempt before"
+
+
+async def test_a_completed_run_is_not_resumed() -> None:
+    done = await play(planner())
+    with pytest.raises(RunRefused, match="completed"):
+        await play(planner(), journal=done.journal, resume=RunResumed())
+
+
+async def test_a_cancelled_run_is_resumed_by_a_reset_only() -> None:
+    cancelled = await cancelled_run()
+    with pytest.raises(RunRefused, match="cancelled"):
+        await play(planner(), journal=cancelled.journal, resume=RunResumed())
+    done = await play(planner(), journal=cancelled.journal, resume=RunResumed(restart="reset"))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+
+
+async def cancelled_run() -> Played:
+    journal = MemoryJournal()
+    await journal.post(Command(kind="cancel", comment="enough"), at="2026-01-01T00:00:00Z")
+    gate = CallablePlanner(
+        plan=lambda request: {"context_update": {"workflow_update": workflow("step").to_dict()}},
+        generate=_waits_for_ever,
+    )
+    return await play(gate, journal=journal)
+
+
+async def _waits_for_ever(request: Request) -> AsyncIterator[Any]:
+    yield {"action": "add", "content": "before"}
+    await asyncio.Event().wait()
+
+
+async def test_cancel_from_another_process_ends_what_is_under_way_and_keeps_what_is_done() -> None:
+    cancelled = await cancelled_run()
+    assert cancelled.state.fsm is State.CANCELLED
+    assert cancelled.records(Transitioned)[-1].reason == "enough"
+    assert cancelled.state.stopped is not None
+    assert cancelled.state.stopped.reason == "cancelled"
+
+
+async def test_pause_from_another_process_stops_after_an_action_and_resume_goes_on() -> None:
+    journal = MemoryJournal()
+    await journal.post(Command(kind="pause"), at="2026-01-01T00:00:00Z")
+    paused = await play(planner(), journal=journal)
+    assert paused.state.stopped is not None
+    assert paused.state.stopped.reason == "paused"
+    done = await play(planner(), journal=journal, resume=RunResumed())
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert done.state.kernel.variables == {"x": 1, "y": 2, "z": 3}

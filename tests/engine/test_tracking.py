@@ -1,0 +1,129 @@
+"""Promised, in progress, produced: tracked at each level, verified, handed up; and artifacts."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.engine.reward import GoalReward
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.journal.records import ActionCompleted, ArtifactPromoted, PromotionFailed, Transitioned
+from notebook_bcc.planners.script import Behavior
+from notebook_bcc.protocol.messages import ContextUpdate
+from notebook_bcc.protocol.observation import LevelProgress, Observation
+from notebook_bcc.protocol.tracking import Promotion
+from notebook_bcc.protocol.vocabulary import Event, State
+
+pytestmark = pytest.mark.anyio
+
+
+def levels(observation: Observation) -> tuple[LevelProgress, LevelProgress, LevelProgress]:
+    progress = observation.location.progress
+    assert progress.stages is not None
+    assert progress.steps is not None
+    assert progress.behaviors is not None
+    return progress.stages, progress.steps, progress.behaviors
+
+
+async def test_what_was_promised_and_exists_is_produced_and_handed_up_to_step_and_stage() -> None:
+    played = await play(
+        scripted(
+            workflow({"id": "a", "expected_outputs": ["x"]}, {"id": "b"}),
+            {"a": [Behavior(run_code("x = 1\nhelper = 2"), expected=["x"])], "b": [Behavior(run_code("z = 1"))]},
+        )
+    )
+    feedback = next(one for one in played.planner.planned if one.behavior_feedback is not None)
+    _, step, behavior = levels(feedback.observation)
+    assert behavior.current_outputs.produced == ("x",)
+    assert behavior.current_outputs.in_progress == ()
+    assert step.current_outputs.produced == ("x",)
+    assert behavior.completed[-1].outputs_produced.variables == ("x",)
+    last = played.planner.planned[-1]
+    stage, _, _ = levels(last.observation)
+    assert stage.current_outputs.produced == ("x",)
+    assert stage.completed[0].key == "stage"
+
+
+async def test_a_new_behavior_starts_with_nothing_produced() -> None:
+    played = await play(
+        one_step(Behavior(run_code("x = 1"), expected=["x"]), Behavior(run_code("y = 1"), expected=["y"]))
+    )
+    request, _ = played.planner.generated[1]
+    _, _, behavior = levels(request.observation)
+    assert behavior.current_outputs.expected == ("y",)
+    assert behavior.current_outputs.produced == ()
+
+
+async def test_a_missing_output_is_reported_in_feedback_and_effects_and_never_asserted_away() -> None:
+    played = await play(one_step(Behavior(run_code("x = 1"), expected=["x", "report"])), policies=SKIP)
+    assert played.feedback[0].missing_outputs == ("report",)
+    feedback = next(one for one in played.planner.planned if one.behavior_feedback is not None)
+    assert any("report" in str(text) for text in feedback.observation.context.effects.current)
+
+
+async def test_a_step_whose_expected_outputs_are_missing_says_so_when_it_is_completed() -> None:
+    played = await play(one_step(run_code("x = 1"), expected_outputs=["x", "ghost"]))
+    assert played.state.steps.completed[0].missing_outputs == ("ghost",)
+    assert any("ghost" in text for text in (*played.state.effects, *played.state.effects_history))
+
+
+async def test_a_name_is_in_progress_from_its_appearance_to_the_behaviors_end() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Watching(GoalReward):
+        def of_action(self, state: RunState, completed: ActionCompleted) -> float:
+            seen.append(state.behaviors.outputs.in_progress)
+            return 0.0
+
+    await play(one_step(Behavior(run_code("df = 1\nother = 2", "more = 3"), expected=["df"])), reward=Watching())
+    assert seen == [(), (), ("df",), ("df",)]
+
+
+async def test_a_promotion_renames_the_variable_and_registers_the_artifact() -> None:
+    promotion = Promotion(variable="df_working", artifact_id="df_imputed@iter3", description="filled")
+    behavior = Behavior(run_code("df_working = [1]"), expected=["df_working"], promotions=[promotion])
+    played = await play(one_step(behavior))
+    assert played.state.kernel.variables == {"df_imputed_iter3": [1]}
+    feedback = next(one for one in played.planner.planned if one.behavior_feedback is not None)
+    assert feedback.behavior_feedback is not None
+    assert feedback.behavior_feedback.missing_outputs == ()
+    _, _, level = levels(feedback.observation)
+    assert level.current_outputs.produced == ("df_imputed_iter3",)
+    artifact = level.completed[-1].outputs_produced.artifacts[0]
+    assert artifact.artifact_id == "df_imputed@iter3"
+    assert artifact.parent == "df_working"
+    assert artifact.source == level.completed[-1].behavior_id
+    assert artifact.created_at is not None
+
+
+async def test_a_promotion_of_what_does_not_exist_is_an_error_that_changes_nothing() -> None:
+    promotion = Promotion(variable="ghost", artifact_id="g@1")
+    played = await play(one_step(Behavior(run_code("x = 1"), promotions=[promotion])), policies=SKIP)
+    assert played.records(ArtifactPromoted) == []
+    assert played.records(PromotionFailed)[0].variable == "ghost"
+    assert played.state.kernel.variables == {"x": 1}
+    assert "ghost" in played.feedback[0].errors[0].error
+
+
+async def test_the_planner_may_promote_with_its_judgement() -> None:
+    update = ContextUpdate.parse({"promotions": [{"variable": "x", "artifact_id": "final@v1"}]})
+    played = await play(one_step(Behavior(run_code("x = 1"), expected=["x"]), Behavior([], context_update=update)))
+    assert played.state.kernel.variables == {"final_v1": 1}
+    assert played.state.stages.completed[0].outputs_produced.artifacts[0].artifact_id == "final@v1"
+    assert played.state.stages.completed[0].outputs_produced.variables == ("final_v1",)
+
+
+async def test_observed_findings_become_key_findings() -> None:
+    actions = [{"action": "add", "shot_type": "observation", "content": "19 features have gaps\nmore"}]
+    played = await play(one_step(actions))
+    assert played.state.steps.completed[0].outputs_produced.key_findings == ("19 features have gaps",)
+
+
+async def test_every_action_is_rewarded_and_the_reward_stands_with_its_transition() -> None:
+    played = await play(one_step(Behavior(run_code("x = 1", "y = 2"), expected=["x"])))
+    rewards = [one.reward for one in played.records(Transitioned) if one.event is Event.COMPLETE_ACTION]
+    assert len(rewards) == 4
+    assert rewards[1] > 0.9, "the expected output came into being"
+    assert all(reward < 0 for reward in (rewards[0], rewards[2], rewards[3])), "every action has a cost"
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert played.state.reward == pytest.approx(sum(one.reward for one in played.records(Transitioned)))
