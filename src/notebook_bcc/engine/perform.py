@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from keyword import iskeyword
 from typing import assert_never
 
 from notebook_bcc.engine.carrying_out import ActionCarrier
@@ -29,10 +30,11 @@ from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed, VariableMissing
+from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
     ArtifactPromoted,
+    CellChange,
     EventRefused,
     Faulted,
     KernelLost,
@@ -44,7 +46,7 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.tracking import Artifact, Promotion
-from notebook_bcc.protocol.vocabulary import Event
+from notebook_bcc.protocol.vocabulary import CellType, Event
 
 Batch = tuple[Record, ...]
 
@@ -140,12 +142,16 @@ class Performer:
             yield (KernelLost(cause=f"while it was rebuilt: {death.cause}"),)
 
     async def _promote(self, promotion: Promotion, state: RunState) -> Record:
+        """Rename the variable by a cell of the notebook, so that the notebook alone gives the same names."""
         try:
-            changes = await self._kernel.promote(promotion.variable, promotion.variable_name)
-        except (VariableMissing, ActionRefused) as refusal:
-            return PromotionFailed(variable=promotion.variable, artifact_id=promotion.artifact_id, error=str(refusal))
+            source = promotion_source(promotion)
+            execution = await self._kernel.execute(source)
+        except ActionRefused as refusal:
+            return _not_promoted(promotion, str(refusal))
         except KernelDied as death:
             return KernelLost(cause=death.cause)
+        if execution.error is not None:
+            return _not_promoted(promotion, f"{execution.error.name}: {execution.error.message}")
         return ArtifactPromoted(
             artifact=Artifact(
                 artifact_id=promotion.artifact_id,
@@ -155,6 +161,29 @@ class Performer:
                 parent=promotion.variable,
                 created_at=self._now(),
             ),
-            variables=dict(changes.updated),
-            removed=changes.removed,
+            cell=CellChange(
+                cell_id=state.document.free_id("artifact"),
+                added=CellType.CODE,
+                source=source,
+                execution_count=execution.execution_count,
+                metadata={"artifact_id": promotion.artifact_id},
+            ),
+            variables=dict(execution.variables.updated),
+            removed=execution.variables.removed,
         )
+
+
+def promotion_source(promotion: Promotion) -> str:
+    """The code that promotes: the new name first, so that a missing variable changes nothing."""
+    old, new = promotion.variable, promotion.variable_name
+    for name in (old, new):
+        if not name.isidentifier() or iskeyword(name):
+            raise ActionRefused(f"{name!r} is not a name that a Python variable can have")
+    if old == new:
+        raise ActionRefused(f"variable {old!r} has the artifact's name already")
+    said = " ".join(promotion.description.split())
+    return f"# {promotion.artifact_id}{': ' + said if said else ''}\n{new} = {old}\ndel {old}"
+
+
+def _not_promoted(promotion: Promotion, error: str) -> PromotionFailed:
+    return PromotionFailed(variable=promotion.variable, artifact_id=promotion.artifact_id, error=error)

@@ -8,7 +8,6 @@ from typing import Any
 
 from notebook_bcc.engine.effects import effects_of
 from notebook_bcc.engine.state import KernelStep, RunState
-from notebook_bcc.errors import VariableMissing
 from notebook_bcc.journal.records import CellRerun, KernelRebuilt, KernelStarted, Record
 from notebook_bcc.kernel.interface import Execution, Kernel, VariableChanges
 from notebook_bcc.protocol.cells import Output
@@ -44,8 +43,6 @@ async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
         last = last_runs[step.cell_id] == index
         record, changes = await _again(kernel, state, step, index, len(steps), last=last)
         _note(variables, changes)
-        if record is None:
-            continue
         yield (record,)
         if record.difference:
             differences.append(f"cell {record.cell_id}: {record.difference}")
@@ -57,20 +54,7 @@ async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
 
 async def _again(
     kernel: Kernel, state: RunState, step: KernelStep, index: int, of: int, *, last: bool
-) -> tuple[CellRerun | None, VariableChanges]:
-    if step.promoted is not None:
-        try:
-            return None, await kernel.promote(*step.promoted)
-        except VariableMissing as error:
-            lost = CellRerun(
-                cell_id=f"promote:{step.promoted[1]}",
-                index=index,
-                of=of,
-                success=False,
-                same_outputs=False,
-                difference=str(error),
-            )
-            return lost, VariableChanges()
+) -> tuple[CellRerun, VariableChanges]:
     cell = state.document.cell(step.cell_id)
     execution = await kernel.execute(cell.source, time_limit=state.limits.cell_seconds or None)
     # A cell that ran twice shows only its last outputs: the runs before cannot be compared.

@@ -303,10 +303,14 @@ def _repair_tried(state: RunState, record: RepairTried, at: str) -> Changes:
 def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Changes:
     gone = set(record.removed)
     kept = {name: value for name, value in state.kernel.variables.items() if name not in gone}
-    parent = record.artifact.parent or ""
-    step = KernelStep(promoted=(parent, record.artifact.variable_name))
-    kernel = replace(state.kernel, variables=kept | record.variables, steps=state.kernel.steps.appended(step))
-    return {"kernel": kernel, **note_artifact(state, record)}
+    steps = state.kernel.steps.appended(KernelStep(cell_id=record.cell.cell_id))
+    # `lastAddedCellId` stays the cell that the planner added last.
+    document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
+    return {
+        "kernel": replace(state.kernel, variables=kept | record.variables, steps=steps),
+        "document": document,
+        **note_artifact(state, record),
+    }
 
 
 def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> Changes:

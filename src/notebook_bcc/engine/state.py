@@ -102,10 +102,9 @@ class Behavior:
 
 @dataclass(frozen=True, slots=True)
 class KernelStep:
-    """Something that was done to the namespace and is done again to rebuild it."""
+    """A cell that succeeded and is run again to rebuild the namespace. One cell may have been run several times."""
 
-    cell_id: str = ""
-    promoted: tuple[str, str] | None = None
+    cell_id: str
 
 
 @dataclass(frozen=True, slots=True)

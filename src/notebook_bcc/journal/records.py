@@ -248,10 +248,11 @@ class RepairTried(RecordBase):
 
 
 class ArtifactPromoted(RecordBase):
-    """A temporary variable became a named product."""
+    """A temporary variable became a named product, by a cell of its own: the notebook runs without us."""
 
     kind: Literal["artifact_promoted"] = "artifact_promoted"
     artifact: Artifact
+    cell: CellChange
     variables: dict[str, Any] = Field(default_factory=dict)
     removed: tuple[str, ...] = ()
 
