@@ -63,7 +63,7 @@ async def killed_after(kind: Any, count: int = 1) -> MemoryJournal:
     for batch in whole.batches:
         await journal.append(batch)
         seen += sum(isinstance(entry.record, kind) for entry in batch)
-        if seen == count:
+        if seen >= count:
             break
     return journal
 
@@ -242,24 +242,25 @@ async def test_a_cancelled_run_is_resumed_by_a_reset_only() -> None:
 
 
 async def cancelled_run() -> Played:
+    """A run that is cancelled by another process while its planner is silent."""
     journal = MemoryJournal()
-    await journal.post(Command(kind="cancel", comment="enough"), at="2026-01-01T00:00:00Z")
-    gate = CallablePlanner(
-        plan=lambda request: {"context_update": {"workflow_update": workflow("step").to_dict()}},
-        generate=_waits_for_ever,
+
+    async def generate(request: Request) -> AsyncIterator[Any]:
+        yield {"action": "add", "content": "before"}
+        await journal.post(Command(kind="cancel", comment="enough"), at="2026-01-01T00:00:00Z")
+        await asyncio.Event().wait()
+
+    silent = CallablePlanner(
+        plan=lambda request: {"context_update": {"workflow_update": workflow("step").to_dict()}}, generate=generate
     )
-    return await play(gate, journal=journal)
-
-
-async def _waits_for_ever(request: Request) -> AsyncIterator[Any]:
-    yield {"action": "add", "content": "before"}
-    await asyncio.Event().wait()
+    return await play(silent, journal=journal)
 
 
 async def test_cancel_from_another_process_ends_what_is_under_way_and_keeps_what_is_done() -> None:
     cancelled = await cancelled_run()
     assert cancelled.state.fsm is State.CANCELLED
     assert cancelled.records(Transitioned)[-1].reason == "enough"
+    assert cancelled.sources == ["before"]
     assert cancelled.state.stopped is not None
     assert cancelled.state.stopped.reason == "cancelled"
 

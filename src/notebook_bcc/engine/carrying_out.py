@@ -13,14 +13,24 @@ from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.workbench import ExecutionLimits, Repair, Workbench
 from notebook_bcc.errors import ActionMalformed
-from notebook_bcc.fsm.machine import next_state
-from notebook_bcc.journal.records import ActionCompleted, Faulted, OutputReceived, Record, Transitioned, Warned
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    ActionReceived,
+    Faulted,
+    OutputReceived,
+    Record,
+    Transitioned,
+    Warned,
+)
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.protocol.actions import Action, CustomAction, Exec, parse_action
+from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, CustomAction, Exec, parse_action
 from notebook_bcc.protocol.cells import Output
-from notebook_bcc.protocol.vocabulary import Event
+from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
+
+# Actions that change the notebook or the plan and nothing else: they are done as soon as they have arrived.
+AT_ONCE = frozenset(BUILTIN_ACTIONS) - {"exec"}
 
 # How often the output of a running cell is written down: often enough to lose little, seldom enough to cost nothing.
 _PARTIAL_SECONDS = 1.0
@@ -51,7 +61,29 @@ class ActionCarrier:
         if received is None:
             raise ValueError("no action has been received")
         partial = PartialOutputs(received.action_id)
-        bench = Workbench(
+        bench = self._bench(state, received, partial)
+        started = self._timer()
+        action = self._understood(bench, state, received)
+        if isinstance(action, (Exec, CustomAction)):
+            async for batch in self._watched(bench, action, partial):
+                yield batch
+        elif action is not None:
+            await self._registry.carry_out(bench, action)
+        yield self._finish(state, bench, _name_of(received.action), started)
+
+    async def at_once(self, state: RunState, received: ActionReceived) -> Batch | None:
+        """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
+        if _name_of(received.action) not in AT_ONCE:
+            return None
+        bench = self._bench(state, received, PartialOutputs(received.action_id))
+        started = self._timer()
+        action = self._understood(bench, state, received)
+        if action is not None:
+            await self._registry.carry_out(bench, action)
+        return self._finish(state, bench, _name_of(received.action), started)
+
+    def _bench(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Workbench:
+        return Workbench(
             action_id=received.action_id,
             document=state.document,
             variables=state.variables,
@@ -61,24 +93,22 @@ class ActionCarrier:
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=partial.note,
         )
-        started = self._timer()
-        name = _name_of(received.action)
+
+    def _understood(self, bench: Workbench, state: RunState, received: ActionReceived) -> Action | None:
+        """The action, if it is one that somebody handles. What is wrong with it is noted on the bench."""
         try:
             action = parse_action(received.action)
         except ActionMalformed as error:
-            bench.changes.error_name, bench.changes.error = "ActionMalformed", str(error)
-            bench.changes.effects.append(f"ERROR: {error}")
-            yield self._finish(state, bench, name, started)
-            return
-        if not self._registry.knows(action.action):
-            yield self._unknown(state, bench, name, started)
-            return
-        if isinstance(action, (Exec, CustomAction)):
-            async for batch in self._watched(bench, action, partial):
-                yield batch
+            bench.refuse("ActionMalformed", str(error))
+            return None
+        if self._registry.knows(action.action):
+            return action
+        message = f"action type {action.action!r} has no handler"
+        if state.policies.strict_actions:
+            bench.refuse("ActionRefused", message)
         else:
-            await self._registry.carry_out(bench, action)
-        yield self._finish(state, bench, name, started)
+            bench.skip(f"{message}; skipped")
+        return None
 
     async def _watched(self, bench: Workbench, action: Action, partial: PartialOutputs) -> AsyncIterator[Batch]:
         """What may take long: its output is written down while it runs."""
@@ -97,29 +127,19 @@ class ActionCarrier:
                 await asyncio.wait((task,))
         await task
 
-    def _unknown(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
-        message = f"action type {name!r} has no handler"
-        if state.policies.strict_actions:
-            bench.changes.error_name, bench.changes.error = "ActionRefused", message
-            bench.changes.effects.append(f"ERROR: {message}")
-            return self._finish(state, bench, name, started)
-        done = bench.completed(action=name, seconds=self._timer() - started, skipped=True)
-        return (Warned(message=f"{message}; skipped"), *self._moved(state, done))
-
     def _finish(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
         done = bench.completed(action=name, seconds=self._timer() - started)
-        return (*bench.changes.repairs, *self._moved(state, done))
-
-    def _moved(self, state: RunState, done: ActionCompleted) -> Batch:
+        warned = (Warned(message=bench.skipped),) if bench.skipped else ()
         if not done.success and state.policies.on_error == "fail":
-            return (done, Faulted(reason=f"action {done.action_id} failed: {done.error}"))
+            failed = Faulted(reason=f"action {done.action_id} failed: {done.error}")
+            return (*bench.changes.repairs, *warned, done, failed)
         if state.proposals or _waits(state, done):
-            return (done,)
-        to = next_state(state.fsm, Event.COMPLETE_ACTION)
-        if to is None:
-            raise ValueError(f"no action can complete in {state.fsm.value}")
+            return (*bench.changes.repairs, *warned, done)
         reward = self._reward.of_action(state, done)
-        return (done, Transitioned(source=state.fsm, event=Event.COMPLETE_ACTION, to=to, reward=reward))
+        moved = Transitioned(
+            source=State.ACTION_RUNNING, event=Event.COMPLETE_ACTION, to=State.ACTION_COMPLETED, reward=reward
+        )
+        return (*bench.changes.repairs, *warned, done, moved)
 
 
 class PartialOutputs:

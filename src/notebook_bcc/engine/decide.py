@@ -149,6 +149,9 @@ def _action_running(state: RunState) -> Intent:
     if current is None:
         # The action is done and a change of the plan waits for its place in the table.
         return _propose(state)
+    limit = state.limits.actions_per_behavior
+    if limit and current.index >= limit:
+        return Stop("limit", f"behavior {state.position.behavior_id!r} has had {limit} actions, the most allowed")
     action = current.action.get("action", current.action.get("type")) if isinstance(current.action, dict) else None
     if not state.kernel.up and action not in _WITHOUT_KERNEL:
         return _kernel(state)
@@ -173,9 +176,6 @@ def _action_completed(state: RunState) -> Intent:
         return _asked_event(state, behavior.fire)
     if behavior.ended or behavior.aborted:
         return _end_behavior(state)
-    limit = state.limits.actions_per_behavior
-    if limit and behavior.received >= limit:
-        return Stop("limit", f"behavior {state.position.behavior_id!r} has had {limit} actions, the most allowed")
     if not behavior.stream_open:
         return OpenStream(skip=behavior.received)
     return TakeAction()

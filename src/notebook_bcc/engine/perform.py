@@ -6,13 +6,11 @@ A performer changes nothing of the run: it reads the state it is given and yield
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from keyword import iskeyword
-from typing import assert_never
 
 from notebook_bcc.engine.carrying_out import ActionCarrier
 from notebook_bcc.engine.intents import (
-    AskPerson,
     AskPlanning,
     CarryOut,
     DropProposal,
@@ -22,7 +20,6 @@ from notebook_bcc.engine.intents import (
     Promote,
     Refuse,
     StartKernel,
-    Stop,
     TakeAction,
 )
 from notebook_bcc.engine.planning import Asking, PlannerDesk
@@ -33,6 +30,7 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
+    ActionReceived,
     ArtifactPromoted,
     CellChange,
     EventRefused,
@@ -64,48 +62,68 @@ class Performer:
         registry: ActionRegistry,
         reward: Reward,
         asking: Asking,
+        durable: Callable[[], Awaitable[None]],
         now: Callable[[], str],
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._kernel = kernel
         self._reward = reward
         self._now = now
-        self._desk = PlannerDesk(planner=planner, kernel=kernel, asking=asking, timer=timer)
+        self._desk = PlannerDesk(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
         self._carrier = ActionCarrier(
             kernel=kernel, registry=registry, reward=reward, repair=self._desk.repair, timer=timer
         )
 
-    async def perform(self, intent: Intent, state: RunState) -> AsyncGenerator[Batch, None]:
-        """What happens when the intent is carried out, batch by batch. Stop and AskPerson are the runner's."""
+    @property
+    def has_action(self) -> bool:
+        """Whether the next action of the stream has arrived already."""
+        return self._desk.has_action
+
+    async def at_once(self, intent: Intent, state: RunState) -> Batch | None:
+        """What happens, when it is one batch; None for an intent that `perform` carries out over time."""
         match intent:
             case Fire():
                 if intent.event in _CLOSES_STREAM:
                     await self._desk.close_stream()
-                yield (self.moved(state, intent),)
+                return (self.moved(state, intent),)
+            case TakeAction():
+                return await self._take_action(state)
             case Refuse():
-                yield (EventRefused(state=state.fsm, event=intent.event, reason=intent.reason),)
+                return (EventRefused(state=state.fsm, event=intent.event, reason=intent.reason),)
+            case Promote():
+                return (await self._promote(intent.promotion, state),)
+            case DropProposal():
+                return (ProposalDropped(reason=intent.reason),)
+            case _:
+                return None
+
+    async def perform(self, intent: Intent, state: RunState) -> AsyncGenerator[Batch, None]:
+        """What happens over time, batch by batch. Stop and AskPerson are the runner's."""
+        match intent:
             case AskPlanning():
                 async for batch in self._desk.ask(intent.purpose, state):
                     yield batch
             case OpenStream():
                 async for batch in self._desk.open_stream(state, skip=intent.skip):
                     yield batch
-            case TakeAction():
-                yield await self._desk.take_action(state)
             case CarryOut():
                 async for batch in self._carrier.carry_out(state):
                     yield batch
             case StartKernel():
                 async for batch in self._start_kernel(state):
                     yield batch
-            case Promote():
-                yield (await self._promote(intent.promotion, state),)
-            case DropProposal():
-                yield (ProposalDropped(reason=intent.reason),)
-            case AskPerson() | Stop():
-                raise TypeError(f"{type(intent).__name__} is not for the performer")
             case _:
-                assert_never(intent)
+                raise TypeError(f"{type(intent).__name__} is not carried out over time")
+
+    async def _take_action(self, state: RunState) -> Batch:
+        """The next action as it arrives; one that needs no kernel is carried out in the same breath."""
+        batch = await self._desk.take_action(state)
+        received = next((record for record in batch if isinstance(record, ActionReceived)), None)
+        limit = state.limits.actions_per_behavior
+        if received is None or (limit and received.index >= limit):
+            return batch
+        done = await self._carrier.at_once(state, received)
+        return batch if done is None else (*batch, *done)
 
     def moved(self, state: RunState, intent: Fire) -> Transitioned:
         """The transition an intent asks for; it is in the table, or decide is wrong."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,18 @@ class Asking:
 class PlannerDesk:
     """One run's conversation with its planner."""
 
-    def __init__(self, *, planner: Planner, kernel: Kernel, asking: Asking, timer: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        *,
+        planner: Planner,
+        kernel: Kernel,
+        asking: Asking,
+        durable: Callable[[], Awaitable[None]],
+        timer: Callable[[], float],
+    ) -> None:
+        """`durable` returns when everything that was said to have happened survives a power loss."""
         self._planner = planner
+        self._durable = durable
         self._kernel = kernel
         self._asking = asking
         self._timer = timer
@@ -72,11 +82,16 @@ class PlannerDesk:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
         request_id, attempt = _identify(state, state.asked)
         told = feedback(state) if purpose == "feedback" else None
-        request = Request(observation=observe(state), behavior_feedback=told)
+        request: Request | None = None
         started = self._timer()
         for number in range(attempt, attempt + self._asking.retries + 1):
             yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=told),)
+            # The journal reaches the disk while the observation is built; nothing is said before both are done.
+            syncing = asyncio.ensure_future(self._durable())
+            if request is None:
+                request = Request(observation=observe(state), behavior_feedback=told)
             options = Options(request_id=request_id, run_id=state.run_id, attempt=number)
+            await syncing
             try:
                 response = await self._planner.plan(request.model_copy(update={"options": options}))
             except PlannerFailed as failure:
@@ -122,6 +137,7 @@ class PlannerDesk:
                 ),
             )
             request = Request(observation=observation, options=options)
+            await self._durable()
             # Kept before it is waited for: whoever cancels the wait can close it.
             self._stream = ActionStream(self._planner.generate(request, spare=spare))
             try:
@@ -162,6 +178,11 @@ class PlannerDesk:
             error = "the stream was lost with the process before, and the planner's repeated answer differs from it"
             yield (GeneratingFailed(received=count, error=error, lost_with_process=True),)
 
+    @property
+    def has_action(self) -> bool:
+        """Whether something of the open stream is there to be taken without waiting."""
+        return self._first is not None or (self._stream is not None and self._stream.has_item)
+
     async def take_action(self, state: RunState) -> Batch:
         """Wait for the next action of the open stream."""
         behavior = state.behavior
@@ -196,6 +217,7 @@ class PlannerDesk:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
         state = self._last_state
         options = Options(run_id=state.run_id, repair=wanted)
+        await self._durable()
         try:
             return await self._planner.repair(Request(observation=observe(state), options=options))
         except PlannerFailed:

@@ -71,17 +71,12 @@ class ActionRegistry:
             for post in self._post_hooks:
                 await _settled(post(bench, action, bench.result))
         except ActionRefused as refusal:
-            _note(bench, type(refusal).__name__, str(refusal))
+            bench.refuse(type(refusal).__name__, str(refusal))
         except BccError:
             raise
         except Exception as error:  # noqa: BLE001  # a border post: other people's code
-            _note(bench, type(error).__name__, f"{type(error).__name__}: {error}")
+            bench.refuse(type(error).__name__, f"{type(error).__name__}: {error}")
 
 
 async def _settled(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
-
-
-def _note(bench: Workbench, name: str, error: str) -> None:
-    bench.changes.error_name, bench.changes.error = name, error
-    bench.changes.effects.append(f"ERROR: {error}")

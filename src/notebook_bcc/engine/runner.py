@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from notebook_bcc.engine.decide import decide
-from notebook_bcc.engine.intents import AskPerson, Fire, Stop
+from notebook_bcc.engine.intents import AskPerson, CarryOut, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.plan_changes import plan_diff
 from notebook_bcc.engine.planning import Asking
@@ -22,10 +22,9 @@ from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
 from notebook_bcc.journal.records import (
+    ActionCompleted,
     Command,
     CommandTaken,
-    GeneratingAsked,
-    PlanningAsked,
     PlanProposal,
     PlanUpdateDecided,
     RunResumed,
@@ -41,6 +40,8 @@ _log = logging.getLogger(__name__)
 
 _COMMANDS_EVERY = 0.1
 _READER_LAG = 256
+# Actions that need nobody outside are written in groups of at most about so many entries.
+_GROUP = 64
 
 
 class Person(Protocol):
@@ -84,12 +85,15 @@ class Runner:
             registry=registry if registry is not None else ActionRegistry(),
             reward=reward if reward is not None else GoalReward(),
             asking=asking if asking is not None else Asking(),
+            durable=journal.sync,
             now=now,
         )
         self._state = RunState()
-        self._readers: asyncio.Queue[Sequence[Entry] | None] = asyncio.Queue()
+        self._shown = self._state
+        self._readers: asyncio.Queue[list[tuple[Entry, RunState]] | None] = asyncio.Queue()
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._pending: list[tuple[Entry, RunState]] = []
         self._committing = False
         self._wish: tuple[Literal["cancel", "stop"], str] | None = None
         self._commands: list[PostedCommand] = []
@@ -98,13 +102,19 @@ class Runner:
 
     @property
     def state(self) -> RunState:
-        """The fold of everything journaled so far."""
+        """The fold of everything that has happened; `shown` is the part of it that readers have seen."""
         return self._state
+
+    @property
+    def shown(self) -> RunState:
+        """The state as of the entry that `run` gave out last; `state` may be ahead of it."""
+        return self._shown
 
     async def load(self) -> None:
         """Fold what the journal holds. Raises JournalCorrupt, JournalTooNew."""
         async for entry in self._journal.read():
             self._state = reduce(self._state, entry)
+        self._shown = self._state
 
     async def begin(self, record: RunStarted | RunResumed) -> None:
         """Start the run, or take it up again. Raises RunRefused when its state does not allow that."""
@@ -114,16 +124,17 @@ class Runner:
         else:
             _check_resumable(self._state, record)
         await self._append((record,))
+        self._shown = self._state
 
     async def run(self) -> AsyncGenerator[Entry, None]:
         """Drive the run until it stops; each entry comes out once it is durable and folded."""
         self._task = asyncio.create_task(self._drive())
         watcher = asyncio.create_task(self._watch_commands())
         try:
-            while (entries := await self._readers.get()) is not None:
+            while (seen := await self._readers.get()) is not None:
                 if self._readers.qsize() < _READER_LAG:
                     self._caught_up.set()
-                for entry in entries:
+                for entry, self._shown in seen:
                     yield entry
             await self._task
         finally:
@@ -156,21 +167,27 @@ class Runner:
             while self._state.stopped is None:
                 await self._round()
         finally:
-            await self._journal.sync()
-            self._readers.put_nowait(None)
+            try:
+                await self._journal.sync()
+            finally:
+                self._readers.put_nowait(None)
 
     async def _round(self) -> None:
         try:
             await self._take_commands()
             intent = decide(self._state)
+            if self._pending and not self._stays_inside(intent):
+                await self._flush()
             if isinstance(intent, Stop):
                 await self._append((RunStopped(reason=intent.reason, detail=intent.detail),))
             elif isinstance(intent, AskPerson):
                 await self._ask_person(intent.proposal)
+            elif (at_once := await self._performer.at_once(intent, self._state)) is not None:
+                await self._commit(at_once, wait=len(self._pending) < _GROUP)
             else:
                 async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
                     async for batch in batches:
-                        await self._commit(batch)
+                        await self._commit(batch, wait=isinstance(intent, CarryOut) and _completes(batch))
         except (asyncio.CancelledError, _Interrupted):
             if self._wish is None:
                 raise
@@ -187,25 +204,42 @@ class Runner:
             await self._append((RunStopped(reason="interrupted", detail=detail),))
             raise
 
-    async def _commit(self, batch: Batch) -> None:
-        await self._append(batch)
+    def _stays_inside(self, intent: Intent) -> bool:
+        """Whether nobody outside hears of the run by this: no planner, no kernel, no person, no waiting."""
+        if isinstance(intent, TakeAction):
+            return self._performer.has_action
+        return isinstance(intent, (Fire, Refuse, DropProposal))
+
+    async def _commit(self, batch: Batch, *, wait: bool) -> None:
+        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it."""
+        self._fold(batch)
+        if not wait:
+            await self._flush()
         if self._wish is not None:
             raise _Interrupted
 
     async def _append(self, batch: Batch) -> None:
-        at, seq = self._now(), self._state.seq
-        entries = [Entry(seq + number, at, record) for number, record in enumerate(batch, start=1)]
+        self._fold(batch)
+        await self._flush()
+
+    def _fold(self, batch: Batch) -> None:
+        at = self._now()
+        for record in batch:
+            entry = Entry(self._state.seq + 1, at, record)
+            self._state = reduce(self._state, entry)
+            self._pending.append((entry, self._state))
+
+    async def _flush(self) -> None:
+        """Everything folded becomes durable, all of it or nothing; then the readers get it."""
+        seen = self._pending
         self._committing = True
         try:
-            await self._journal.append(entries)
-            for entry in entries:
-                self._state = reduce(self._state, entry)
-            if any(isinstance(record, (PlanningAsked, GeneratingAsked)) for record in batch):
-                await self._journal.sync()
+            await self._journal.append([entry for entry, _ in seen])
+            self._pending = []
         finally:
             self._committing = False
         if self._task is not None:
-            self._readers.put_nowait(entries)
+            self._readers.put_nowait(seen)
             if self._readers.qsize() >= _READER_LAG:
                 # A slow reader slows the run down instead of filling the memory.
                 self._caught_up.clear()
@@ -268,7 +302,7 @@ class Runner:
             event = Event.UPDATE_STEP_CONFIRMED if confirmed else Event.UPDATE_STEP_REJECTED
         moved = self._performer.moved(self._state, Fire(event, reason=comment))
         decided = PlanUpdateDecided(confirmed=confirmed, by=by, comment=comment)
-        await self._commit((*self._taken("confirm", "reject"), decided, moved))
+        await self._commit((*self._taken("confirm", "reject"), decided, moved), wait=False)
 
     async def _watch_commands(self) -> None:
         """Look for commands of other processes while the run goes on."""
@@ -302,6 +336,10 @@ class Runner:
         mine = [posted for posted in self._commands if posted.command.kind in kinds]
         self._commands = [posted for posted in self._commands if posted.command.kind not in kinds]
         return [CommandTaken(seq=posted.seq, command=posted.command.kind) for posted in mine]
+
+
+def _completes(batch: Batch) -> bool:
+    return any(isinstance(record, ActionCompleted) for record in batch)
 
 
 def _check_resumable(state: RunState, record: RunResumed) -> None:

@@ -32,6 +32,10 @@ class ActionStream:
         self._queue: asyncio.Queue[Generated | StreamEnd | PlannerFailed] = asyncio.Queue(_READ_AHEAD)
         self._task = asyncio.create_task(self._read())
 
+    @property
+    def has_item(self) -> bool:
+        return not self._queue.empty()
+
     async def take(self) -> ActionData | StreamWarning | StreamEnd:
         """The next item, as soon as it is there. Raises PlannerFailed."""
         item = await self._queue.get()

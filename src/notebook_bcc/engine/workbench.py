@@ -72,11 +72,21 @@ class Workbench:
         self.variables = variables
         self.changes = Changes()
         self.result: Any = None
+        self.skipped = ""
         self._kernel = kernel
         self._limits = limits
         self._repair = repair
         self._problem_of = problem_of
         self._on_output = on_output
+
+    def refuse(self, name: str, error: str) -> None:
+        """Note that the action failed, for the journal, the effects and the feedback."""
+        self.changes.error_name, self.changes.error = name, error
+        self.changes.effects.append(f"ERROR: {error}")
+
+    def skip(self, why: str) -> None:
+        """Note that the action was not carried out, which is no failure."""
+        self.skipped = why
 
     def add_cell(
         self,
@@ -206,7 +216,7 @@ class Workbench:
             if name in self.changes.removed:
                 self.changes.removed.remove(name)
 
-    def completed(self, *, action: str, seconds: float, skipped: bool = False) -> ActionCompleted:
+    def completed(self, *, action: str, seconds: float) -> ActionCompleted:
         """The record of the action, successful unless an error was noted."""
         changes = self.changes
         return ActionCompleted(
@@ -230,7 +240,7 @@ class Workbench:
             summary=changes.summary,
             finding=changes.finding,
             kernel_died=changes.kernel_died,
-            skipped=skipped,
+            skipped=bool(self.skipped),
             result=plain(self.result),
             seconds=round(seconds, 6),
         )
