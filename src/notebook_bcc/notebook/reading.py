@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import encoded
 from notebook_bcc.notebook.ipynb import NAMESPACE, THINKING_TAG
+from notebook_bcc.notebook.soundness import sound_content
 from notebook_bcc.notebook.thinking import unfolded_text
 from notebook_bcc.protocol.cells import CELL_ID, Cell
 from notebook_bcc.protocol.vocabulary import CellType
@@ -74,19 +73,30 @@ def stamp_notebook(path: Path, **facts: Any) -> None:  # Any: JSON values
 
 def _read_content(path: Path) -> _JSON:
     try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NotebookFailed(path=str(path), reason=f"it cannot be read ({error.strerror or error})") from error
+    content = sound_content(data)
+    return content if content is not None else _converted(path, data)
+
+
+def _converted(path: Path, data: bytes) -> _JSON:
+    """Have nbformat upgrade and validate what is not plainly sound."""
+    import nbformat  # it takes seconds to load where jsonschema's formats are installed
+
+    try:
         # nbformat gives its newer functions types, but not these.
-        versioned = nbformat.reader.reads(path.read_bytes().decode())  # type: ignore[no-untyped-call]
+        versioned = nbformat.reader.reads(data.decode())  # type: ignore[no-untyped-call]
         content = nbformat.convert(versioned, 4)  # type: ignore[no-untyped-call]
         _complete_ids(content)
         nbformat.validate(content)
-    except OSError as error:
-        raise NotebookFailed(path=str(path), reason=f"it cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         raise NotebookFailed(path=str(path), reason=f"it is not UTF-8 text (byte {error.start})") from error
     except nbformat.reader.NotJSONError as error:
         raise NotebookFailed(path=str(path), reason="it is not JSON: cut off, or not a notebook at all") from error
     except nbformat.ValidationError as error:
-        raise NotebookFailed(path=str(path), reason=_first_problem(error)) from error
+        problem = str(error).strip().splitlines()[0]
+        raise NotebookFailed(path=str(path), reason=f"it is not a valid notebook: {problem}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         # JSON that is no notebook (a list, cells that are numbers) fails inside nbformat's conversion.
         raise NotebookFailed(path=str(path), reason="it is JSON, but not a notebook") from error
@@ -165,7 +175,3 @@ def _plain(value: Any) -> Any:  # Any: a JSON value; nbformat's own dict class b
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _first_problem(error: nbformat.ValidationError) -> str:
-    return f"it is not a valid notebook: {str(error).strip().splitlines()[0]}"

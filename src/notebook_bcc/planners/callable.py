@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
@@ -56,7 +57,12 @@ class CallablePlanner:
         """What `generate` gives, one by one; there is no spare endpoint, the same function is asked."""
         answer = self._generate(request)
         actions = await answer if inspect.isawaitable(answer) else answer
-        if isinstance(actions, AsyncIterable):
+        if isinstance(actions, AsyncGenerator):
+            # Whoever ends this answer early ends the function's too.
+            async with contextlib.aclosing(actions):
+                async for action in actions:
+                    yield _generated(action)
+        elif isinstance(actions, AsyncIterable):
             async for action in actions:
                 yield _generated(action)
         else:
