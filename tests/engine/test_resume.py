@@ -126,7 +126,7 @@ async def test_outputs_that_differ_when_cells_run_again_are_reported() -> None:
     played = await play(planner(), kernel=ScriptedKernel(run), limits=Limits(actions=2))
     done = await play(planner(), journal=played.journal, kernel=ScriptedKernel(run), resume=RunResumed(limits=Limits()))
     assert done.state.fsm is State.WORKFLOW_COMPLETED
-    assert "instead of" in done.records(KernelRebuilt)[0].differences[0]
+    assert "was recorded, now" in done.records(KernelRebuilt)[0].differences[0]
     assert any("differences" in str(text) for text in done.planner.planned[-1].observation.context.effects.history)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from notebook_bcc.engine.effects import effects_of
 from notebook_bcc.engine.state import KernelStep, RunState
 from notebook_bcc.journal.records import CellRerun, KernelRebuilt, KernelStarted, Record
 from notebook_bcc.kernel.interface import Execution, Kernel, VariableChanges
+from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Output
 
 Batch = tuple[Record, ...]
-
-# What differs between two runs of the same code without meaning anything.
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 
 
 async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
@@ -37,7 +33,7 @@ async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
     if not steps:
         return
     variables: dict[str, Any] = {}
-    differences: list[str] = []
+    found: list[str] = []
     last_runs = {step.cell_id: index for index, step in enumerate(steps, start=1)}
     for index, step in enumerate(steps, start=1):
         last = last_runs[step.cell_id] == index
@@ -45,11 +41,11 @@ async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
         _note(variables, changes)
         yield (record,)
         if record.difference:
-            differences.append(f"cell {record.cell_id}: {record.difference}")
+            found.append(f"cell {record.cell_id}: {record.difference}")
         if not record.success and not state.kernel.accept_differences:
             return
-    differences += _namespace_differences(state.kernel.variables, variables)
-    yield (KernelRebuilt(cells=len(steps), differences=tuple(differences[:100]), variables=variables),)
+    found += _namespace_differences(state.kernel.variables, variables)
+    yield (KernelRebuilt(cells=len(steps), differences=tuple(found[:100]), variables=variables),)
 
 
 async def _again(
@@ -74,24 +70,7 @@ async def _again(
 def _difference(execution: Execution, recorded: Sequence[Output] | None) -> str:
     if execution.error is not None:
         return f"{execution.error.name}: {execution.error.message}"
-    if recorded is None:
-        return ""
-    before, now = _comparable(recorded), _comparable(execution.outputs)
-    if before == now:
-        return ""
-    for old, new in zip(before, now, strict=False):
-        if old != new:
-            return f"printed {_short(new)} instead of {_short(old)}"
-    return f"{len(now)} outputs instead of {len(before)}"
-
-
-def _comparable(outputs: Sequence[Output]) -> list[str]:
-    return [_ADDRESS.sub("0x...", text) for text in effects_of(outputs, limit=1_000_000)]
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 60 else line[:57] + "...")
+    return "; ".join(differences(recorded, execution.outputs)) if recorded is not None else ""
 
 
 def _note(variables: dict[str, Any], changes: VariableChanges) -> None:

@@ -174,6 +174,8 @@ class Runner:
 
     async def _round(self) -> None:
         try:
+            if self._wish is not None:
+                raise _Interrupted
             await self._take_commands()
             intent = decide(self._state)
             if self._pending and not self._stays_inside(intent):

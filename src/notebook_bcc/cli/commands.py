@@ -1,0 +1,69 @@
+"""`nbcc pause`, `cancel`, `confirm`, `reject`: what one process may ask of the one that carries a run out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.options import LangOption, RunArgument, RunsOption, settings_of
+from notebook_bcc.cli.resume import go_on
+from notebook_bcc.runs.folder import find_run
+from notebook_bcc.runs.lifecycle import ResumeOrder, answer_run, cancel_run, pause_run
+from notebook_bcc.settings import Settings
+from notebook_bcc.wiring import workshop
+
+CommentOption = Annotated[str, typer.Option("--comment", "-m", help="Why; it is kept in the journal.")]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="If nobody carries the run out, go on with it here and now.")
+]
+
+
+async def pause_command(run: RunArgument, comment: CommentOption = "", runs: RunsOption = None) -> None:
+    """Let a run stop after its current action. It can be resumed."""
+    folder = find_run(settings_of(runs=runs).runs, run)
+    await pause_run(folder, comment=comment, workshop=workshop())
+    print(f"run {folder.run_id} stops after its current action; go on with: nbcc resume {folder.run_id}")
+
+
+async def cancel_command(run: RunArgument, comment: CommentOption = "", runs: RunsOption = None) -> None:
+    """Cancel a run: the running cell is interrupted. What was done stays; only a reset brings the run back."""
+    folder = find_run(settings_of(runs=runs).runs, run)
+    outcome = await cancel_run(folder, comment=comment, workshop=workshop())
+    print(f"run {folder.run_id} is {'cancelled' if outcome == 'done' else 'being cancelled'}")
+
+
+async def confirm_command(
+    run: RunArgument,
+    comment: CommentOption = "",
+    resume: ResumeOption = False,
+    runs: RunsOption = None,
+    lang: LangOption = None,
+) -> int:
+    """Accept the change of the plan that a run waits with."""
+    return await _answer(run, settings_of(runs=runs, lang=lang), confirmed=True, comment=comment, resume=resume)
+
+
+async def reject_command(
+    run: RunArgument,
+    comment: CommentOption = "",
+    resume: ResumeOption = False,
+    runs: RunsOption = None,
+    lang: LangOption = None,
+) -> int:
+    """Decline the change of the plan that a run waits with."""
+    return await _answer(run, settings_of(runs=runs, lang=lang), confirmed=False, comment=comment, resume=resume)
+
+
+async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str, resume: bool) -> Exit:
+    folder = find_run(settings.runs, run)
+    outcome = await answer_run(folder, confirmed=confirmed, comment=comment, workshop=workshop())
+    word = "accepted" if confirmed else "declined"
+    if outcome == "asked":
+        print(f"the change of the plan of run {folder.run_id} is {word}")
+        return Exit.COMPLETED
+    if resume:
+        return await go_on(folder, ResumeOrder(), settings=settings)
+    print(f"the change of the plan is {word}; nobody carries the run out. Go on with: nbcc resume {folder.run_id}")
+    return Exit.COMPLETED

@@ -1,0 +1,144 @@
+"""The front door of the command line: which commands there are, the event loop, and the border post for errors."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import logging
+import sys
+import traceback
+from collections.abc import Coroutine, Mapping
+from importlib import import_module
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from notebook_bcc import __version__
+from notebook_bcc.cli.codes import Exit, exit_of_error, table
+from notebook_bcc.errors import BccError
+from notebook_bcc.settings import read_settings
+
+# Where each command lives and what `nbcc --help` says about it. The modules are loaded when the command is used: they
+# need pydantic's models, SQLite and ZeroMQ, half a second that `--help` does not need.
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "run": ("notebook_bcc.cli.run", "Carry out a workflow: script in, executed notebook out."),
+    "resume": ("notebook_bcc.cli.resume", "Go on with a run that stopped, from its last completed action."),
+    "list": ("notebook_bcc.cli.overview", "List the runs, newest first."),
+    "status": ("notebook_bcc.cli.overview", "Say how far a run is."),
+    "show": ("notebook_bcc.cli.show", "Show a run's plan, cells, history or journal."),
+    "export": ("notebook_bcc.cli.export", "Write a run's notebook as HTML, Markdown, script or .ipynb."),
+    "verify": ("notebook_bcc.cli.verify", "Restart and run all: does the notebook give the same results?"),
+    "replay": ("notebook_bcc.cli.replay", "Carry out a recorded run again and compare the notebooks."),
+    "pause": ("notebook_bcc.cli.commands", "Let a running run stop after its current action."),
+    "cancel": ("notebook_bcc.cli.commands", "Cancel a run."),
+    "confirm": ("notebook_bcc.cli.commands", "Accept the change of the plan that a run waits with."),
+    "reject": ("notebook_bcc.cli.commands", "Decline the change of the plan that a run waits with."),
+    "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
+}
+
+_HELP: Final = f"""Run data-science workflows step by step in a real Jupyter notebook, without losing work.
+
+\b
+  nbcc run script.yaml      carry out a workflow; Ctrl-C pauses it
+  nbcc list                 see the runs there are
+  nbcc resume last          go on after a stop, a crash or a kill
+  nbcc export last          write the notebook as a page
+
+\b
+Exit codes:
+{table()}
+"""
+
+
+def main() -> None:
+    """Run the command that was typed, then exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a substitute; no run ends because of one.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    application()(prog_name="nbcc")
+
+
+def application() -> TyperGroup:
+    """The command line, with every command loaded only when it is used."""
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        result_callback=finish,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(help=_HELP)(_root)
+    group = get_command(app)
+    if not isinstance(group, TyperGroup):
+        raise TypeError("an application with a callback is a group")
+    for name, (_, summary) in COMMANDS.items():
+        group.add_command(_LazyCommand(name, help=summary))
+    return group
+
+
+class _LazyCommand(TyperCommand):
+    """A command whose name and summary are known, and whose module is loaded when it is called."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        # Any: the library's own context class has no public name.
+        name = self.name or ""
+        function = getattr(import_module(COMMANDS[name][0]), f"{name}_command")
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        app.command(name)(function)
+        return get_command(app).make_context(info_name, args, parent=parent, **extra)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"nbcc {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """The options that stand before a command."""
+
+
+def finish(outcome: Coroutine[Any, Any, int | None], **_: Any) -> None:
+    """Carry a command out. Whatever it raises becomes one message and an exit code, here and nowhere else."""
+    if not inspect.iscoroutine(outcome):
+        raise TypeError("every command is asynchronous")
+    debugging = False
+    try:
+        level = read_settings().log_level
+        debugging = level == "DEBUG"
+        logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(name)s %(levelname)s: %(message)s")
+        code = asyncio.run(outcome)
+    except BccError as error:
+        outcome.close()
+        _complain(str(error), debugging=debugging)
+        code = exit_of_error(error)
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. The interpreter would complain once more when it flushes.
+        sys.stdout = None
+        code = Exit.COMPLETED
+    except Exception as error:  # noqa: BLE001  # the border post
+        _complain(
+            f"this is a fault of nbcc, not of yours: {type(error).__name__}: {error}\n"
+            "What the run had done is in its journal; `nbcc resume` goes on from there. Please report this with the "
+            "output of the same command under LOG_LEVEL=DEBUG.",
+            debugging=debugging,
+        )
+        code = Exit.INTERNAL
+    raise typer.Exit(int(code or 0))
+
+
+def _complain(message: str, *, debugging: bool) -> None:
+    print(f"nbcc: {message}", file=sys.stderr)
+    if debugging:
+        traceback.print_exc()

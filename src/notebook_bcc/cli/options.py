@@ -1,0 +1,88 @@
+"""The options that several commands share, and what is made of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from notebook_bcc.cli.live import LiveView
+from notebook_bcc.cli.view import JsonView, PlainView, QuietView, View
+from notebook_bcc.cli.words import Words
+from notebook_bcc.settings import Language, Settings, read_settings
+
+Confirm = Literal["ask", "auto", "reject"]
+OnError = Literal["feedback", "continue", "fail"]
+OnUnachieved = Literal["fail", "skip"]
+
+RunArgument = Annotated[str, typer.Argument(help="A run: its id, the start of one, a path, or `last`.", metavar="RUN")]
+RunsOption = Annotated[
+    Path | None, typer.Option("--runs", help="Where runs are kept. [env: NBCC_RUNS; default: ./nbcc-runs]")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line on stdout.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+LangOption = Annotated[
+    Language | None, typer.Option("--lang", help="Language of the view. [env: NBCC_LANG; default: your locale]")
+]
+NoVerifyOption = Annotated[
+    bool, typer.Option("--no-verify", help="Do not run the finished notebook again in a fresh kernel.")
+]
+InteractiveOption = Annotated[
+    bool | None,
+    typer.Option("--interactive/--no-interactive", help="Ask at limits instead of stopping. [env: INTERACTIVE_MODE]"),
+]
+ConfirmOption = Annotated[
+    Confirm | None, typer.Option("--confirm", help="Changes of the plan: ask a person, accept, or decline.")
+]
+OnErrorOption = Annotated[
+    OnError | None,
+    typer.Option("--on-error", help="A failing cell: tell the planner, go on regardless, or fail the run."),
+]
+OnUnachievedOption = Annotated[
+    OnUnachieved | None, typer.Option("--on-unachieved", help="A step that misses its goal: fail, or go on without.")
+]
+MaxActionsOption = Annotated[
+    int | None, typer.Option("--max-actions", min=0, help="Stop after so many actions. [env: MAX_EXECUTION_STEPS]")
+]
+MaxBehaviorsOption = Annotated[
+    int | None, typer.Option("--max-behaviors", min=0, help="Behaviors one step may have. [default: 30; 0: no limit]")
+]
+MaxSecondsOption = Annotated[float | None, typer.Option("--max-seconds", min=0, help="Stop after so many seconds.")]
+CellTimeoutOption = Annotated[float | None, typer.Option("--cell-timeout", min=0, help="Seconds one cell may take.")]
+StrictOption = Annotated[
+    bool | None,
+    typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
+]
+
+
+def settings_of(
+    *,
+    runs: Path | None = None,
+    lang: Language | None = None,
+    max_actions: int | None = None,
+    interactive: bool | None = None,
+) -> Settings:
+    """The settings, with what was given on the command line first."""
+    flags = {"runs": runs, "lang": lang, "max_execution_steps": max_actions, "interactive_mode": interactive}
+    return read_settings(flags=flags)
+
+
+def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
+    """Only what was given: options that are None leave things as they are."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def choose_view(words: Words, *, as_json: bool, quiet: bool) -> View:
+    """JSON or nothing if asked for, the live view on a terminal, plain lines elsewhere."""
+    if as_json:
+        return JsonView()
+    if quiet:
+        return QuietView()
+    return LiveView(words) if is_terminal() else PlainView(words)
+
+
+def is_terminal() -> bool:
+    """Whether somebody sits in front of our output and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

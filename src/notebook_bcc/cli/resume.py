@@ -1,0 +1,113 @@
+"""`nbcc resume`: a run that stopped, crashed or was killed goes on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from notebook_bcc.cli.carry import carry_out
+from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.console import ConsolePerson
+from notebook_bcc.cli.options import (
+    CellTimeoutOption,
+    ConfirmOption,
+    InteractiveOption,
+    JsonOption,
+    LangOption,
+    MaxActionsOption,
+    MaxBehaviorsOption,
+    MaxSecondsOption,
+    NoVerifyOption,
+    OnErrorOption,
+    OnUnachievedOption,
+    QuietOption,
+    RunArgument,
+    RunsOption,
+    StrictOption,
+    choose_view,
+    given,
+    is_terminal,
+    settings_of,
+)
+from notebook_bcc.cli.words import Words
+from notebook_bcc.runs.folder import RunFolder, find_run
+from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, resumed
+from notebook_bcc.settings import Settings
+from notebook_bcc.wiring import workshop
+
+
+async def resume_command(
+    run: RunArgument,
+    restart: Annotated[
+        Restart, typer.Option("--restart", help="After an error: the behavior, the whole workflow, or from nothing.")
+    ] = "behavior",
+    accept_differences: Annotated[
+        bool, typer.Option("--accept-differences", help="Go on although a cell fails when the kernel is rebuilt.")
+    ] = False,
+    confirm: ConfirmOption = None,
+    on_error: OnErrorOption = None,
+    on_unachieved: OnUnachievedOption = None,
+    strict_actions: StrictOption = None,
+    max_actions: MaxActionsOption = None,
+    max_behaviors: MaxBehaviorsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    cell_timeout: CellTimeoutOption = None,
+    interactive: InteractiveOption = None,
+    no_verify: NoVerifyOption = False,
+    runs: RunsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    lang: LangOption = None,
+) -> int:
+    """Go on with a run from its last completed action.
+
+    Plan and notebook come from the journal. The kernel's variables are rebuilt by running the cells that had succeeded
+    again; their outputs are compared with the recorded ones, and differences are reported. No completed action is
+    carried out a second time. Policies and limits stay as they were unless they are given here.
+
+    \b
+      nbcc resume last                       after a stop, a crash, a kill, an error
+      nbcc resume last --max-actions 500     after a limit
+      nbcc resume last --restart workflow    the whole workflow again, after an error
+      nbcc resume last --restart reset       from nothing, also after a cancel
+    """
+    settings = settings_of(runs=runs, lang=lang, interactive=interactive)
+    order = ResumeOrder(
+        restart=restart,
+        accept_differences=accept_differences,
+        policies=given(
+            confirm=confirm,
+            on_error=on_error,
+            on_unachieved=on_unachieved,
+            strict_actions=strict_actions,
+            interactive=interactive,
+        ),
+        limits=given(
+            actions=max_actions, behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout
+        ),
+    )
+    folder = find_run(settings.runs, run)
+    return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
+
+
+async def go_on(
+    folder: RunFolder,
+    order: ResumeOrder,
+    *,
+    settings: Settings,
+    verify: bool = True,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> Exit:
+    """Take a run up again in front of the user."""
+    words = Words(settings.lang)
+    view = choose_view(words, as_json=as_json, quiet=quiet)
+    tools = workshop()
+    return await carry_out(
+        lambda company: resumed(folder, order, workshop=tools, company=company),
+        view=view,
+        words=words,
+        person=ConsolePerson(view, words) if is_terminal() and not as_json else None,
+        verify=verify,
+    )

@@ -1,0 +1,77 @@
+"""`nbcc verify`: restart and run all, compare, stamp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from notebook_bcc.cli.carry import drawn, report_verification
+from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.options import (
+    CellTimeoutOption,
+    JsonOption,
+    LangOption,
+    QuietOption,
+    RunsOption,
+    choose_view,
+    settings_of,
+)
+from notebook_bcc.cli.words import Words
+from notebook_bcc.errors import RunNotFound
+from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.runs.folder import RunFolder, find_run, run_folders
+from notebook_bcc.runs.lifecycle import verify_run
+from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
+from notebook_bcc.wiring import workshop
+
+
+async def verify_command(
+    what: Annotated[str, typer.Argument(help="A run, or the path of a notebook.", metavar="RUN|FILE.ipynb")],
+    inputs: Annotated[
+        Path | None,
+        typer.Option("--inputs", help="The files the cells read. Default: the run's, or what lies beside the file."),
+    ] = None,
+    cell_timeout: CellTimeoutOption = None,
+    runs: RunsOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    lang: LangOption = None,
+) -> int:
+    """Run all cells of a notebook in order in a fresh kernel and compare the outputs with the recorded ones.
+
+    The cells work in a copy of their input files. Text is compared exactly, apart from memory addresses, durations and
+    ids; pictures by type and size. The result is stamped into the notebook's metadata (notebook_bcc.verified).
+    Exit code 0 when everything is the same, 5 when not.
+    """
+    settings = settings_of(runs=runs, lang=lang)
+    words = Words(settings.lang)
+    path = Path(what)
+    folder = _run_of_file(path, settings.runs) if path.suffix == ".ipynb" else find_run(settings.runs, what)
+    notebook = path if folder is None or path.suffix == ".ipynb" else folder.notebook
+    beside = notebook.absolute().parent
+    order = VerifyOrder(
+        notebook=notebook,
+        inputs=inputs or (folder.inputs if folder is not None else beside),
+        tidy=inputs is not None or folder is not None,
+        worked_in=folder.work if folder is not None else beside,
+        cell_seconds=cell_timeout or 0.0,
+    )
+    view = choose_view(words, as_json=as_json, quiet=quiet)
+    async with drawn(view):
+        if folder is None:
+            result = await verify_notebook(order, workshop(), on_cell=view.verifying)
+        else:
+            result = await verify_run(folder, order, workshop=workshop(), on_cell=view.verifying)
+        view.close()
+        return Exit.COMPLETED if report_verification(result, view, words) else Exit.UNVERIFIED
+
+
+def _run_of_file(path: Path, root: Path) -> RunFolder | None:
+    """The run that wrote this notebook, if it is one of ours and still here."""
+    run_id = read_notebook(path).run.get("run_id")
+    try:
+        return find_run(root, str(path))
+    except RunNotFound:
+        return next((folder for folder in run_folders(root) if folder.run_id == run_id), None)

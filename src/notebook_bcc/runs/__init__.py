@@ -1,0 +1,1 @@
+"""A run's life: its folder on disk, how it is started, taken up again, stopped and verified."""

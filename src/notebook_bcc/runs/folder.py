@@ -1,0 +1,205 @@
+"""One run on disk: which files it has, how it is named, and how it is found again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
+
+LAST = "last"
+
+_NAME_LENGTH = 40
+_STAMP = len("20261115-204712")
+_SEPARATORS = re.compile(r"[\W_]+")
+_TRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of one run. The journal is the truth; the notebook and the page are made from it."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.sqlite"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "run.lock"
+
+    @property
+    def notebook(self) -> Path:
+        """The notebook; a link when the user wants the file somewhere else."""
+        return self.path / "notebook.ipynb"
+
+    @property
+    def html(self) -> Path:
+        return self.path / "notebook.html"
+
+    @property
+    def work(self) -> Path:
+        """The kernel's working directory."""
+        return self.path / "work"
+
+    @property
+    def inputs(self) -> Path:
+        """The files the run was given, as they were: `work` may change its copies, verification starts from these."""
+        return self.path / "inputs"
+
+    @property
+    def script(self) -> Path:
+        """The script as it was when the run began: the original may change or move."""
+        return self.path / "script.yaml"
+
+    @property
+    def delivered(self) -> Path:
+        """Where the notebook really lies."""
+        return Path(os.path.realpath(self.notebook))
+
+    @property
+    def delivered_html(self) -> Path:
+        return Path(os.path.realpath(self.html))
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file for the run: where it lies now, and its path in the working directory."""
+
+    source: Path
+    name: str
+
+
+def create_folder(root: Path, *, name: str, at: datetime) -> RunFolder:
+    """A new, empty folder that no other run has. Raises RunRefused where none can be made."""
+    wanted = run_id(name, at)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for attempt in range(1, _TRIES):
+            path = root / (wanted if attempt == 1 else f"{wanted}-{attempt}")
+            try:
+                path.mkdir()
+            except FileExistsError:
+                continue
+            return RunFolder(path.absolute())
+    except OSError as error:
+        raise RunRefused(
+            f"no run can be kept in {root}: {error.strerror or error}; choose a folder with --runs"
+        ) from error
+    raise RunRefused(f"{root} holds too many runs called {wanted}; give this one another --name")
+
+
+def run_id(name: str, at: datetime) -> str:
+    """Readable and sortable: `20261115-204712-bike-demo`."""
+    words = _SEPARATORS.sub("-", unicodedata.normalize("NFC", name).casefold())[:_NAME_LENGTH].strip("-")
+    return f"{at:%Y%m%d-%H%M%S}-{words or 'run'}"
+
+
+def fill_folder(
+    folder: RunFolder, *, inputs: Sequence[Input] = (), script: Path | None = None, out: Path | None = None
+) -> None:
+    """Copy in what the run needs, and link the notebook to where it is wanted. Raises RunRefused."""
+    try:
+        folder.inputs.mkdir()
+        folder.work.mkdir()
+        for one in inputs:
+            for place in (folder.inputs, folder.work):
+                (place / one.name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(one.source, place / one.name)
+        if script is not None:
+            shutil.copyfile(script, folder.script)
+        if out is not None:
+            folder.notebook.symlink_to(out.absolute())
+            folder.html.symlink_to(out.absolute().with_suffix(".html"))
+    except OSError as error:
+        raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
+
+
+def check_inputs(inputs: Sequence[Input]) -> None:
+    """Raises RunRefused unless every file is there, can be read, and stays inside the working directory."""
+    for one in inputs:
+        if Path(one.name).is_absolute() or ".." in Path(one.name).parts:
+            raise RunRefused(f"data file {one.name!r} would lie outside the run's working directory")
+        if not one.source.is_file() or not os.access(one.source, os.R_OK):
+            raise RunRefused(f"data file {str(one.source)!r} does not exist or cannot be read")
+
+
+def check_writable(path: Path) -> None:
+    """Raises NotebookFailed unless a file can be made at this path. Leaves nothing behind."""
+    if path.suffix != ".ipynb":
+        raise NotebookFailed(path=str(path), reason="give a path that ends in .ipynb")
+    if path.is_dir():
+        raise NotebookFailed(path=str(path), reason="this is a folder; give the path of a file")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.exists():
+        raise NotebookFailed(
+            path=str(path), reason=f"the folder {folder} does not exist; create it, or choose another path"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = f"nothing can be written in {folder} ({error.strerror or error}); choose another path"
+        raise NotebookFailed(path=str(path), reason=reason) from error
+
+
+def run_folders(root: Path) -> list[RunFolder]:
+    """The runs kept in `root`, newest first. Folders that were never a run are not listed."""
+    if not root.is_dir():
+        return []
+    found = [RunFolder(path.absolute()) for path in root.iterdir() if path.is_dir() and _is_run(RunFolder(path))]
+    return sorted(found, key=_age, reverse=True)
+
+
+def _age(folder: RunFolder) -> tuple[str, int, str]:
+    """Sorts by the second in the id, then by when the folder was filled: two runs may begin in the same second."""
+    try:
+        filled = folder.inputs.stat().st_mtime_ns
+    except OSError:
+        filled = 0
+    return folder.run_id[:_STAMP], filled, folder.run_id
+
+
+def find_run(root: Path, word: str) -> RunFolder:
+    """The run that `word` names: `last`, an id, the start of one, or a path. Raises RunNotFound, RunRefused."""
+    folders = run_folders(root)
+    if word == LAST and folders:
+        return folders[0]
+    for folder in folders:
+        if folder.run_id == word:
+            return folder
+    by_path = _run_at(Path(word)) if word else None
+    if by_path is not None:
+        return by_path
+    matching = [folder for folder in folders if word and folder.run_id.startswith(word)]
+    if len(matching) > 1:
+        some = ", ".join(folder.run_id for folder in matching[:3]) + (", ..." if len(matching) > 3 else "")
+        raise RunRefused(f"{word!r} is the start of {len(matching)} runs ({some}); give more of the id")
+    if not matching:
+        raise RunNotFound(run=word, where=str(root))
+    return matching[0]
+
+
+def _run_at(path: Path) -> RunFolder | None:
+    """The run of a folder, or of a file in it such as the notebook."""
+    for candidate in (path, path.parent):
+        if candidate.is_dir() and _is_run(RunFolder(candidate)) and (candidate == path or path.exists()):
+            return RunFolder(candidate.absolute())
+    return None
+
+
+def _is_run(folder: RunFolder) -> bool:
+    # A run that lost its journal, or never got one, is broken; it is still a run and must not vanish from the list.
+    return folder.journal.exists() or folder.lock.exists()

@@ -1,0 +1,339 @@
+"""A run's life, as a person steers it: start, resume, cancel, pause, confirm, reject, look."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from notebook_bcc import __version__
+from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
+from notebook_bcc.fsm.machine import is_final, next_state
+from notebook_bcc.journal.interface import Entry, JournalReader
+from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
+from notebook_bcc.journal.records import (
+    Command,
+    Limits,
+    Policies,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    Transitioned,
+)
+from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.vocabulary import Event, State
+from notebook_bcc.protocol.workflow import Workflow
+from notebook_bcc.runs.folder import (
+    Input,
+    RunFolder,
+    check_inputs,
+    check_writable,
+    create_folder,
+    fill_folder,
+    run_folders,
+)
+from notebook_bcc.runs.session import Company, Session, session_of
+from notebook_bcc.runs.verify import Verification, VerifyOrder, verify_notebook
+from notebook_bcc.runs.workshop import Workshop
+
+_OUR_PAGE = b'name="generator" content="notebook-bcc"'
+_PAGE_HEAD = 4096
+
+Restart = Literal["behavior", "workflow", "reset"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """Everything that is known about a run before it exists. The input behind it has been validated."""
+
+    name: str
+    planner: str
+    goal: str = ""
+    title: str = ""
+    workflow: Workflow | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    policies: Policies = field(default_factory=Policies)
+    limits: Limits = field(default_factory=Limits)
+    kernel: str = "python3"
+    inputs: tuple[Input, ...] = ()
+    script: Path | None = None
+    out: Path | None = None
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOrder:
+    """How to go on. What is not in `policies` and `limits` stays as it was."""
+
+    restart: Restart = "behavior"
+    accept_differences: bool = False
+    policies: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run as a list shows it. `state` is None when the journal cannot be read; `problem` then says why."""
+
+    folder: RunFolder
+    state: RunState | None
+    holder: Holder | None = None
+    problem: str = ""
+
+    @property
+    def status(self) -> str:
+        """`running`, why it stopped, `killed` when its process is gone without a word, or `broken`."""
+        if self.state is None:
+            return "broken"
+        if self.holder is not None:
+            return "running"
+        return self.state.stopped.reason if self.state.stopped is not None else "killed"
+
+
+@asynccontextmanager
+async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: Company) -> AsyncIterator[Session]:
+    """A new run, begun. If it cannot begin nothing is left on disk. Raises RunRefused, NotebookFailed, JournalFull."""
+    check_inputs(order.inputs)
+    if order.out is not None:
+        check_out(order.out, overwrite=order.overwrite)
+    folder = create_folder(root, name=order.name, at=workshop.now())
+    record = RunStarted(
+        run_id=folder.run_id,
+        goal=order.goal,
+        title=order.title,
+        workflow=order.workflow,
+        variables=dict(order.variables),
+        policies=order.policies,
+        limits=order.limits,
+        planner=order.planner,
+        kernel=order.kernel,
+        version=__version__,
+    )
+    begun = False
+    try:
+        with RunLock(folder.lock, run=folder.run_id):
+            fill_folder(folder, inputs=order.inputs, script=order.script, out=order.out)
+            journal = SqliteJournal.create(folder.journal)
+            async with session_of(folder, journal, record, workshop=workshop, company=company) as session:
+                await session.begin(record)
+                begun = True
+                yield session
+    finally:
+        if not begun:
+            # Only what this call has made: a folder that no run was ever in.
+            shutil.rmtree(folder.path, ignore_errors=True)
+
+
+@asynccontextmanager
+async def resumed(
+    folder: RunFolder, order: ResumeOrder, *, workshop: Workshop, company: Company
+) -> AsyncIterator[Session]:
+    """A run taken up again. Raises RunLocked, RunRefused, JournalCorrupt, JournalTooNew; then nothing has changed."""
+    with RunLock(folder.lock, run=folder.run_id):
+        journal = SqliteJournal.open(folder.journal)
+        try:
+            first = await _first_record(journal, folder)
+            folder.work.mkdir(exist_ok=True)
+        except BaseException:
+            await journal.close()
+            raise
+        async with session_of(folder, journal, first, workshop=workshop, company=company) as session:
+            await session.begin(_resume_record(session.state, order, first))
+            yield session
+
+
+def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> RunResumed:
+    limits = state.limits
+    if state.stopped is not None and state.stopped.reason == "limit":
+        limits = widened(state, first.limits)
+    limits = limits.model_copy(update=dict(order.limits))
+    return RunResumed(
+        restart=order.restart,
+        accept_differences=order.accept_differences,
+        policies=state.policies.model_copy(update=dict(order.policies)) if order.policies else None,
+        limits=limits if limits != state.limits else None,
+        version=__version__,
+    )
+
+
+def widened(state: RunState, first: Limits) -> Limits:
+    """The limits with as much room again as they gave at first: going on after a limit would else stop at once."""
+    limits = state.limits
+    used = {
+        "actions": state.actions_completed,
+        "run_seconds": elapsed(state),
+        "behaviors_per_step": state.position.iteration,
+        "actions_per_behavior": state.behavior.received,
+    }
+    room = {name: getattr(first, name) or getattr(limits, name) for name in used}
+    return limits.model_copy(
+        update={name: amount + room[name] for name, amount in used.items() if 0 < getattr(limits, name) <= amount}
+    )
+
+
+async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> Literal["asked", "done"]:
+    """Cancel: by asking the process that carries the run out, or here and now when there is none."""
+    lock = RunLock(folder.lock, run=folder.run_id)
+    try:
+        lock.acquire()
+    except RunLocked:
+        await _post(folder, Command(kind="cancel", comment=comment), workshop)
+        return "asked"
+    try:
+        journal = SqliteJournal.open(folder.journal)
+        try:
+            await _cancel_at_rest(journal, folder, comment=comment, workshop=workshop)
+        finally:
+            await journal.close()
+    finally:
+        lock.release()
+    return "done"
+
+
+async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
+    state = await _folded(journal)
+    to = next_state(state.fsm, Event.CANCEL)
+    if to is None:
+        raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}; there is nothing to cancel")
+    reason = comment or "cancelled by a person"
+    at = workshop.timestamp()
+    moved = Transitioned(source=state.fsm, event=Event.CANCEL, to=to, reason=reason)
+    stopped = RunStopped(reason="cancelled", detail=reason)
+    await journal.append([Entry(state.seq + 1, at, moved), Entry(state.seq + 2, at, stopped)])
+    await journal.sync()
+
+
+async def pause_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
+    """Ask the process that carries the run out to stop after its current action. Raises RunRefused if there is none."""
+    if lock_holder(folder.lock) is None:
+        state = await load_state(folder)
+        raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: nobody is carrying it out")
+    await _post(folder, Command(kind="pause", comment=comment), workshop)
+
+
+async def answer_run(
+    folder: RunFolder, *, confirmed: bool, comment: str, workshop: Workshop
+) -> Literal["asked", "left"]:
+    """Answer the change of the plan that waits. "left": nobody carries the run out; the answer counts on resume.
+
+    Raises RunRefused when no change waits.
+    """
+    running = lock_holder(folder.lock) is not None
+    state = await load_state(folder)
+    if state.fsm not in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):
+        raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: no change of its plan waits for an answer")
+    await _post(folder, Command(kind="confirm" if confirmed else "reject", comment=comment), workshop)
+    return "asked" if running else "left"
+
+
+async def verify_run(
+    folder: RunFolder, order: VerifyOrder, *, workshop: Workshop, on_cell: Callable[[int, int], None] | None = None
+) -> Verification:
+    """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
+    the same file."""
+    with RunLock(folder.lock, run=folder.run_id):
+        limits = (await load_state(folder)).limits
+        order = replace(order, output_bytes=limits.output_bytes, cell_seconds=order.cell_seconds or limits.cell_seconds)
+        return await verify_notebook(order, workshop, on_cell=on_cell)
+
+
+async def load_state(folder: RunFolder) -> RunState:
+    """What is known about a run, without disturbing it. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+    reader = SqliteJournal.reader(folder.journal)
+    try:
+        return await _folded(reader)
+    finally:
+        await reader.close()
+
+
+async def read_entries(folder: RunFolder, *, after: int = 0, follow: bool = False) -> AsyncIterator[Entry]:
+    """The entries of a run's journal, without disturbing it."""
+    reader = SqliteJournal.reader(folder.journal)
+    try:
+        source = reader.follow(after=after) if follow else reader.read(after=after)
+        async with contextlib.aclosing(source) as entries:
+            async for entry in entries:
+                yield entry
+    finally:
+        await reader.close()
+
+
+async def summarize(folder: RunFolder) -> RunSummary:
+    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others."""
+    try:
+        return RunSummary(folder, await load_state(folder), lock_holder(folder.lock))
+    except BccError as error:
+        return RunSummary(folder, None, problem=str(error))
+
+
+async def list_runs(root: Path) -> AsyncIterator[RunSummary]:
+    """The runs kept in `root`, newest first."""
+    for folder in run_folders(root):
+        yield await summarize(folder)
+
+
+def check_out(path: Path, *, overwrite: bool) -> None:
+    """Raises NotebookFailed unless the notebook may be written here. A file that is not ours is not replaced."""
+    check_writable(path)
+    page = path.with_suffix(".html")
+    for file, ours in ((path, _is_our_notebook), (page, _is_our_page)):
+        if not overwrite and file.exists() and not ours(file):
+            reason = "there is a file that nbcc did not write; choose another path, or give --overwrite"
+            raise NotebookFailed(path=str(file), reason=reason)
+
+
+def _is_our_notebook(path: Path) -> bool:
+    try:
+        return bool(read_notebook(path).run.get("run_id"))
+    except NotebookFailed:
+        return False
+
+
+def _is_our_page(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _OUR_PAGE in file.read(_PAGE_HEAD)
+    except OSError:
+        return False
+
+
+async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None:
+    reader = SqliteJournal.reader(folder.journal)
+    try:
+        await reader.post(command, at=workshop.timestamp())
+    finally:
+        await reader.close()
+
+
+async def _folded(reader: JournalReader) -> RunState:
+    state = RunState()
+    async for entry in reader.read():
+        state = reduce(state, entry)
+    return state
+
+
+async def _first_record(journal: SqliteJournal, folder: RunFolder) -> RunStarted:
+    async with contextlib.aclosing(journal.read()) as entries:
+        async for entry in entries:
+            if isinstance(entry.record, RunStarted):
+                return entry.record
+            break
+    if not folder.journal.exists():
+        raise JournalFailed(f"there is no journal {folder.journal}")
+    raise JournalCorrupt(path=str(folder.journal), reason="it does not begin with the start of a run")
+
+
+def _condition(state: RunState) -> str:
+    if state.fsm is State.IDLE:
+        return "not begun"
+    if is_final(state.fsm):
+        return {State.ERROR: "failed", State.CANCELLED: "cancelled"}.get(state.fsm, "completed")
+    return "stopped" if state.stopped is not None else "under way"

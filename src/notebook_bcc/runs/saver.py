@@ -1,0 +1,164 @@
+"""Keeps the notebook file of a run up to date: often enough to look at, never so often that it slows the run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from notebook_bcc import __version__
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import RunStopped, Transitioned
+from notebook_bcc.notebook.cells import Cells
+from notebook_bcc.notebook.document import Document
+from notebook_bcc.notebook.ipynb import NotebookMetadata, NotebookWriter
+from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.vocabulary import CellType, State
+from notebook_bcc.runs.folder import RunFolder
+
+logger = logging.getLogger(__name__)
+
+NOTE_ID = "nbcc-stopped"
+EVERY_SECONDS = 3.0
+
+# Saving takes at most a tenth of the time, however large the notebook grows.
+_REST_FACTOR = 9.0
+_SHORTEST_REST = 0.1
+
+
+class NotebookSaver:
+    """One notebook file of one run. `warn` is told when the file cannot be written: the run goes on without it."""
+
+    def __init__(self, folder: RunFolder, *, warn: Callable[[str], None], every: float = EVERY_SECONDS) -> None:
+        self._writer = NotebookWriter(folder.notebook)
+        self._run_id = folder.run_id
+        self._warn = warn
+        self._every = every
+        self._state = RunState()
+        self._saved: Document | None = None
+        self._wanted = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._told = ""
+
+    def saw(self, entry: Entry, state: RunState) -> None:
+        """A record was folded. Cheap: the file is written by `keep`, soon after a behavior has ended."""
+        self._state = state
+        if isinstance(entry.record, Transitioned) and entry.record.to is State.BEHAVIOR_COMPLETED:
+            self._wanted.set()
+
+    async def keep(self) -> None:
+        """Write when it is wanted, and every few seconds when something has changed. Ends by cancellation."""
+        while True:
+            try:
+                async with asyncio.timeout(self._every):
+                    await self._wanted.wait()
+            except TimeoutError:
+                pass
+            self._wanted.clear()
+            started = time.monotonic()
+            if self._state.document is not self._saved and self._state.run_id:
+                await self.save(self._state)
+            await asyncio.sleep(max(_SHORTEST_REST, (time.monotonic() - started) * _REST_FACTOR))
+
+    async def save(self, state: RunState, *, everything: bool = False) -> bool:
+        """Write the file now. False when it could not be written; then `warn` was told, once a reason."""
+        async with self._writing:
+            document = shown_document(state, run_id=self._run_id, everything=everything)
+            metadata = notebook_metadata(state, left_out=len(state.document.cells) - _own_cells(document))
+            try:
+                # Encoding and writing a large notebook takes a while: the run goes on meanwhile.
+                await asyncio.to_thread(self._writer.write, document, metadata=metadata)
+            except NotebookFailed as error:
+                self._complain(error)
+                return False
+            self._saved = state.document
+            self._told = ""
+            return True
+
+    def _complain(self, error: NotebookFailed) -> None:
+        logger.warning("notebook not written: %s", error)
+        if str(error) != self._told:
+            self._told = str(error)
+            self._warn(f"{error}. The run goes on and loses nothing; write it later with: nbcc export {self._run_id}")
+
+
+def shown_document(state: RunState, *, run_id: str, everything: bool = False) -> Document:
+    """The document as a reader gets it.
+
+    Of a completed run, without the code cells whose last execution failed (unless `everything`); of a run that
+    stopped for another reason, with a note at the end that says why and how to go on.
+    """
+    stopped = state.stopped
+    if stopped is None:
+        return state.document
+    if stopped.reason == "completed":
+        return state.document if everything else without_failed_cells(state.document)
+    note = Cell(
+        id=NOTE_ID if NOTE_ID not in state.document.cells else state.document.free_id(NOTE_ID),
+        type=CellType.MARKDOWN,
+        source=stop_note(stopped, run_id=run_id),
+        metadata={"note": True},
+    )
+    return replace(state.document, cells=state.document.cells.appended(note))
+
+
+def without_failed_cells(document: Document) -> Document:
+    """The document without the code cells whose last execution failed; the same object if there are none."""
+    if not any(has_failed(cell) for cell in document.cells):
+        return document
+    cells = Cells()
+    for cell in document.cells:
+        if not has_failed(cell):
+            cells = cells.appended(cell)
+    return replace(document, cells=cells)
+
+
+def has_failed(cell: Cell) -> bool:
+    """Whether a code cell's last execution ended with an error."""
+    return cell.type is CellType.CODE and any(output.get("output_type") == "error" for output in cell.outputs)
+
+
+def stop_note(stopped: RunStopped, *, run_id: str) -> str:
+    """The markdown note at the end of a notebook whose run has not reached its end."""
+    detail = f": {stopped.detail}" if stopped.detail else ""
+    command = f"nbcc resume {run_id} --restart reset" if stopped.reason == "cancelled" else f"nbcc resume {run_id}"
+    how = "Start it over with" if stopped.reason == "cancelled" else "Go on with"
+    return f"> **This run has not reached its end** ({stopped.reason}{detail}).\n>\n> {how}: `{command}`"
+
+
+def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata:
+    """What the file says about its kernel and its run."""
+    kernel, stopped = state.kernel, state.stopped
+    code = [cell for cell in state.document.cells if cell.type is CellType.CODE]
+    run: dict[str, Any] = {
+        "run_id": state.run_id,
+        "goal": state.goal,
+        "state": state.fsm.value,
+        "stopped": "" if stopped is None else stopped.reason,
+        "reason": "" if stopped is None else stopped.detail,
+        "started_at": state.started_at,
+        "saved_at": state.at,
+        "actions": state.actions_completed,
+        "code_cells": len(code),
+        "failed_cells": sum(has_failed(cell) for cell in code),
+        "left_out_cells": max(0, left_out),
+        "rebuild_differences": list(kernel.differences),
+        "planner": state.planner,
+        "versions": {"notebook_bcc": __version__, kernel.language: kernel.language_version},
+    }
+    return NotebookMetadata(
+        kernel_name=kernel.name,
+        display_name=kernel.display_name or kernel.name,
+        language=kernel.language or "python",
+        language_version=kernel.language_version,
+        run=run,
+    )
+
+
+def _own_cells(document: Document) -> int:
+    return sum(1 for cell in document.cells if not cell.metadata.get("note"))

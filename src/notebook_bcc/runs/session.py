@@ -1,0 +1,191 @@
+"""One process's turn at a run: from the lock to the saved notebook, and what is delivered at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import RunResumed, RunStarted
+from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.notebook.export import ExportFormat, export_notebook
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
+from notebook_bcc.runs.verify import VERIFIED, Verification, VerifyOrder, verify_notebook
+from notebook_bcc.runs.workshop import KernelWish, Workshop
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What the user gets when a run has stopped. None where it could not be written, or was not wanted."""
+
+    notebook: Path | None
+    html: Path | None = None
+    left_out: int = 0
+    verification: Verification | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who is there while a run is carried out: somebody to ask, and somebody to warn."""
+
+    person: Person | None
+    warn: Callable[[str], None]
+
+
+class Session:
+    """A run that is being carried out. `state` is the fold of the entries seen so far, in step with `entries`."""
+
+    def __init__(
+        self,
+        *,
+        folder: RunFolder,
+        first: RunStarted,
+        runner: Runner,
+        kernel: Kernel,
+        saver: NotebookSaver,
+        workshop: Workshop,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.folder = folder
+        self.first = first
+        self.state = runner.state
+        self._runner = runner
+        self._kernel = kernel
+        self._saver = saver
+        self._workshop = workshop
+        self._warn = warn
+        self._begun: Entry | None = None
+        self._saved: RunState | None = None
+
+    async def begin(self, record: RunStarted | RunResumed) -> None:
+        """Start the run or take it up again. Raises RunRefused when its state does not allow that."""
+        await self._runner.begin(record)
+        state = self._runner.state
+        self._begun = Entry(state.seq, state.at, record)
+
+    async def entries(self) -> AsyncGenerator[Entry, None]:
+        """Carry the run out until it stops; every entry once it is durable. Ends with the notebook written."""
+        first, self._begun = self._begun, None
+        if first is not None:
+            self._saw(first)
+            yield first
+        async with contextlib.aclosing(self._runner.run()) as entries:
+            async for entry in entries:
+                if entry.seq > self.state.seq:
+                    self._saw(entry)
+                    yield entry
+        await self.save()
+
+    def pause(self) -> None:
+        """Stop after the action under way."""
+        self._runner.pause()
+
+    def stop(self, reason: str) -> None:
+        """Leave what is under way and let the run go; it can be resumed."""
+        self._runner.stop(reason)
+
+    async def save(self) -> None:
+        """Write the notebook as it is now, unless that was done."""
+        if self._saved is not self.state and self.state.run_id and await self._saver.save(self.state):
+            self._saved = self.state
+
+    async def deliver(self, *, verify: bool, on_cell: Callable[[int, int], None] | None = None) -> Delivery:
+        """Of a completed run: verify the notebook if wanted, and make the page beside it."""
+        written = self.folder.delivered if self._saved is self.state else None
+        stopped = self.state.stopped
+        if stopped is None or stopped.reason != "completed" or written is None:
+            return Delivery(notebook=written)
+        # The run needs its kernel no more; the verification's own is to have the memory.
+        await self._kernel.close()
+        left_out = len(self.state.document.cells) - len(shown_document(self.state, run_id=self.folder.run_id).cells)
+        verification = await self._verified(on_cell) if verify else None
+        html = await self._page(verification)
+        return Delivery(notebook=written, html=html, left_out=left_out, verification=verification)
+
+    async def _verified(self, on_cell: Callable[[int, int], None] | None) -> Verification:
+        order = VerifyOrder(
+            notebook=self.folder.notebook,
+            inputs=self.folder.inputs,
+            worked_in=self.folder.work,
+            output_bytes=self.state.limits.output_bytes,
+            cell_seconds=self.state.limits.cell_seconds,
+        )
+        return await verify_notebook(order, self._workshop, on_cell=on_cell)
+
+    async def _page(self, verification: Verification | None) -> Path | None:
+        metadata = notebook_metadata(self.state)
+        facts = dict(metadata.run) | ({VERIFIED: verification.stamp()} if verification is not None else {})
+        document = shown_document(self.state, run_id=self.folder.run_id)
+        try:
+            await asyncio.to_thread(
+                export_notebook,
+                document,
+                self.folder.html,
+                form=ExportFormat.HTML,
+                language=metadata.language,
+                run=facts,
+            )
+        except NotebookFailed as error:
+            self._warn(f"{error}. Make the page later with: nbcc export {self.folder.run_id}")
+            return None
+        return self.folder.delivered_html
+
+    def _saw(self, entry: Entry) -> None:
+        self.state = self._runner.shown
+        self._saver.saw(entry, self.state)
+
+
+@asynccontextmanager
+async def session_of(
+    folder: RunFolder, journal: SqliteJournal, first: RunStarted, *, workshop: Workshop, company: Company
+) -> AsyncIterator[Session]:
+    """A session on a journal whose lock this process holds. Closes the journal and everything it made."""
+    kernel = planner = keeper = session = None
+    try:
+        wish = KernelWish(name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes)
+        kernel = workshop.make_kernel(wish)
+        planner = await workshop.make_planner(first.planner, folder)
+        runner = Runner(
+            planner=planner,
+            kernel=kernel,
+            journal=journal,
+            registry=workshop.make_registry(),
+            person=company.person,
+        )
+        await runner.load()
+        saver = NotebookSaver(folder, warn=company.warn)
+        keeper = asyncio.create_task(saver.keep(), name="notebook saver")
+        session = Session(
+            folder=folder, first=first, runner=runner, kernel=kernel, saver=saver, workshop=workshop, warn=company.warn
+        )
+        yield session
+    finally:
+        if keeper is not None:
+            await _ended(keeper)
+        if session is not None:
+            # Also when the run was torn away: what it had reached can be looked at.
+            await session.save()
+        if planner is not None:
+            await planner.close()
+        if kernel is not None:
+            await kernel.close()
+        await journal.close()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("the notebook saver ended early", exc_info=error)

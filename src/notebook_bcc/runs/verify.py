@@ -1,0 +1,162 @@
+"""Restart and run all: does the delivered notebook give the same results in a fresh kernel?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from notebook_bcc import __version__
+from notebook_bcc.errors import KernelDied, RunRefused
+from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_notebook
+from notebook_bcc.notebook.sameness import differences
+from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.runs.workshop import KernelWish, Workshop
+
+VERIFIED = "verified"
+
+_LARGEST_COPY = 1_000_000_000
+_LEFT_OUT = shutil.ignore_patterns(".*", "*.ipynb", "__pycache__", "nbcc-runs")
+
+
+@dataclass(frozen=True, slots=True)
+class CellDifference:
+    """A cell that did not do the same again, and in what."""
+
+    cell_id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result: `ok` when every code cell ran and gave what was recorded."""
+
+    at: str
+    ok: bool
+    cells: int
+    differences: tuple[CellDifference, ...]
+    versions: dict[str, str]
+
+    def stamp(self) -> dict[str, Any]:
+        """What stands in the notebook's metadata, as JSON values."""
+        return {
+            "at": self.at,
+            "ok": self.ok,
+            "cells": self.cells,
+            "differences": [{"cell_id": one.cell_id, "what": one.what} for one in self.differences],
+            "versions": self.versions,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOrder:
+    """Which notebook, with which files beside it, and within which limits.
+
+    `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
+    files, notebooks and runs in it are left out of the copy.
+    """
+
+    notebook: Path
+    inputs: Path | None = None
+    tidy: bool = True
+    worked_in: Path | None = None
+    output_bytes: int = 10_000_000
+    cell_seconds: float = 0.0
+
+
+async def verify_notebook(
+    order: VerifyOrder, workshop: Workshop, *, on_cell: Callable[[int, int], None] | None = None
+) -> Verification:
+    """Run all code cells in order in a fresh kernel, compare, and stamp the result into the file.
+
+    `on_cell` is told the number of the cell that is about to run, and of how many. The cells work in a copy of
+    `order.inputs`, so that nothing of the user's is touched. Raises NotebookFailed, KernelStartFailed, RunRefused.
+    """
+    file = read_notebook(order.notebook)
+    with tempfile.TemporaryDirectory(prefix="nbcc-verify-", ignore_cleanup_errors=True) as scratch:
+        work = Path(scratch) / "work"
+        _copy_inputs(order, work)
+        kernel = workshop.make_kernel(KernelWish(name=_kernel_name(file), cwd=work, output_bytes=order.output_bytes))
+        try:
+            await kernel.start()
+            cells, found = await _run_all(_code_cells(file), kernel, order=order, work=work, on_cell=on_cell)
+            versions = {"notebook_bcc": __version__, kernel.identity.language: kernel.identity.language_version}
+        finally:
+            await kernel.close()
+    result = Verification(
+        at=workshop.timestamp(), ok=not found, cells=cells, differences=tuple(found), versions=versions
+    )
+    stamp_notebook(order.notebook, **{VERIFIED: result.stamp()})
+    return result
+
+
+async def _run_all(
+    cells: Sequence[Cell],
+    kernel: Kernel,
+    *,
+    order: VerifyOrder,
+    work: Path,
+    on_cell: Callable[[int, int], None] | None,
+) -> tuple[int, list[CellDifference]]:
+    """How many cells ran, and what differed. A cell that fails and did not before is the last one, as in Jupyter."""
+    found: list[CellDifference] = []
+    places = _spellings(work) + (_spellings(order.worked_in) if order.worked_in is not None else [])
+    for number, cell in enumerate(cells, 1):
+        if on_cell is not None:
+            on_cell(number, len(cells))
+        try:
+            execution = await kernel.execute(cell.source, time_limit=order.cell_seconds or None)
+        except KernelDied as error:
+            found.append(CellDifference(cell.id, str(error)))
+            return number, found + _not_run(cells[number:])
+        found += [
+            CellDifference(cell.id, what) for what in differences(cell.outputs, execution.outputs, folders=places)
+        ]
+        if not execution.succeeded and not _failed_before(cell):
+            return number, found + _not_run(cells[number:])
+    return len(cells), found
+
+
+def _not_run(rest: Sequence[Cell]) -> list[CellDifference]:
+    return [CellDifference(cell.id, "it was not run: an earlier cell failed") for cell in rest]
+
+
+def _failed_before(cell: Cell) -> bool:
+    return any(output.get("output_type") == "error" for output in cell.outputs)
+
+
+def _code_cells(file: NotebookFile) -> list[Cell]:
+    return [cell for cell in file.document.cells if cell.type is CellType.CODE and cell.source.strip()]
+
+
+def _kernel_name(file: NotebookFile) -> str:
+    spec = file.metadata.get("kernelspec")
+    return str(spec.get("name") or "python3") if isinstance(spec, dict) else "python3"
+
+
+def _copy_inputs(order: VerifyOrder, work: Path) -> None:
+    inputs = order.inputs
+    if inputs is None or not inputs.is_dir():
+        work.mkdir()
+        return
+    size = sum((Path(folder) / name).lstat().st_size for folder, _, names in os.walk(inputs) for name in names)
+    if size > _LARGEST_COPY:
+        raise RunRefused(
+            f"the files beside the notebook ({size:,} bytes in {inputs}) are too many to copy for a verification; "
+            "name a folder that holds only its inputs with --inputs"
+        )
+    try:
+        shutil.copytree(inputs, work, ignore=None if order.tidy else _LEFT_OUT, symlinks=True)
+    except (shutil.Error, OSError) as error:
+        raise RunRefused(f"the inputs in {inputs} cannot be copied: {error}") from error
+
+
+def _spellings(path: Path) -> list[str]:
+    """The path as it may be printed: as it was given, and with links followed. The longer one first."""
+    return sorted({str(path), os.path.realpath(path)}, key=len, reverse=True)

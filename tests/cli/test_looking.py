@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from cli.shell import Shell
+from notebook_bcc.cli.codes import Exit
+from notebook_bcc.fsm.table import ROWS
+from notebook_bcc.notebook.reading import read_notebook
+
+
+def test_the_list_shows_runs_and_how_they_ended(finished: Shell) -> None:
+    lines = finished("list").stdout.splitlines()
+    assert lines[0].split()[:2] == ["run", "status"]
+    assert "completed" in lines[1]
+    assert "Say hello and count" in lines[1]
+    (facts,) = finished.json("list")
+    assert (facts["status"], facts["steps_completed"], facts["actions"]) == ("completed", 1, 5)
+
+
+def test_without_runs_the_list_says_how_to_make_one(shell: Shell) -> None:
+    assert "nbcc run" in shell("list").stdout
+    assert shell.runs == []
+
+
+def test_the_status_says_what_to_do_next(finished: Shell) -> None:
+    text = finished("status", "last").stdout
+    assert "workflow_completed" in text
+    assert "nbcc export" in text
+
+
+def test_show_has_plan_cells_history_and_log(finished: Shell) -> None:
+    short = finished("show", "last").stdout
+    assert "[x] greet  Greet" in short
+    assert 'print("hello")' in short
+    assert "idle --START_WORKFLOW--> stage_running" in finished("show", "last", "--history").stdout
+    assert "stage 1/1  The start" in finished("show", "last", "--log").stdout
+    first = json.loads(finished("show", "last", "--journal").stdout.splitlines()[0])
+    assert first["kind"] == "run_started"
+
+
+def test_every_form_of_export_is_written(finished: Shell, tmp_path: Path) -> None:
+    for form, name in (("html", "a.html"), ("markdown", "a.md"), ("script", "a.py"), ("ipynb", "a.ipynb")):
+        done = finished("export", "last", "--to", form, "--out", str(tmp_path / name))
+        assert done.returncode == 0, done.stderr
+        assert "hello" in (tmp_path / name).read_text()
+        assert done.stdout.splitlines()[0] == str(tmp_path / name)
+
+
+def test_an_export_of_the_same_cells_keeps_the_stamp_of_the_verification(finished: Shell, tmp_path: Path) -> None:
+    finished("export", "last", "--to", "ipynb", "--out", str(tmp_path / "a.ipynb"))
+    assert read_notebook(tmp_path / "a.ipynb").run["verified"]["ok"] is True
+
+
+def test_a_notebook_that_was_lost_is_made_again_from_the_journal(finished: Shell, shell: Shell) -> None:
+    shutil.copytree(finished.runs[0], shell.folder / "copy")
+    (shell.folder / "copy" / "notebook.ipynb").unlink()
+    assert shell("export", "copy", "--to", "ipynb").returncode == 0
+    assert len(read_notebook(shell.folder / "copy" / "notebook.ipynb").document.cells) == 3
+
+
+def test_verify_tells_a_changed_notebook_from_a_sound_one(finished: Shell, shell: Shell) -> None:
+    path = shell.folder / "mine.ipynb"
+    shutil.copy(finished.runs[0] / "notebook.ipynb", path)
+    done = shell("verify", "mine.ipynb")
+    assert (done.returncode, "verified:  2 code cells" in done.stdout) == (0, True)
+    path.write_text(path.read_text().replace('"45"', '"46"'))
+    done = shell("verify", "mine.ipynb")
+    assert done.returncode == Exit.UNVERIFIED
+    assert "46" in done.stdout
+    stamp = read_notebook(path).run["verified"]
+    assert (stamp["ok"], len(stamp["differences"])) == (False, 1)
+
+
+def test_the_state_machine_is_shown_whole(shell: Shell) -> None:
+    text, diagram = shell("fsm").stdout, shell("fsm", "--mermaid").stdout
+    for row in ROWS:
+        assert f"{row.state} --> {row.next_state} : {row.event}" in diagram
+        assert row.endpoint_or_note in text
+    assert diagram.startswith("stateDiagram-v2")

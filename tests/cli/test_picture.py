@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from notebook_bcc.cli.picture import Picture, Symbols, draw, step_counts
+from notebook_bcc.cli.words import Words
+from notebook_bcc.engine.state import Behavior, KernelState, LevelState, Position, RunState
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import ActionReceived, CellRerun, Record, Warned
+from notebook_bcc.notebook.document import Document
+from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.tracking import CompletedItem
+from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.protocol.workflow import Workflow
+
+STEPS = 40
+
+
+def plan(stages: int = 3) -> Workflow:
+    return Workflow.parse(
+        {
+            "stages": [
+                {"id": f"s{n}", "name": f"第 {n} 阶段 [bold]", "steps": [{"id": f"t{m}"} for m in range(STEPS)]}
+                for n in range(stages)
+            ]
+        }
+    )
+
+
+def busy(**more: Any) -> RunState:
+    source = "\n".join(f"line_{n} = '很长的一行' * 50" for n in range(30))
+    document = Document().with_cell(Cell(id="c", type=CellType.CODE, source=source))
+    action = ActionReceived(action_id="a", index=0, action={"action": "exec", "codecell_id": "c"})
+    state = RunState(
+        run_id="r",
+        plan=plan(),
+        position=Position(stage_id="s1", step_id="t7", iteration=1),
+        stages=LevelState(completed=(CompletedItem(stage_id="s0"),)),
+        steps=LevelState(completed=tuple(CompletedItem(step_id=f"t{n}") for n in range(7))),
+        behavior=Behavior(current=action),
+        kernel=KernelState(up=True),
+        document=document,
+    )
+    return replace(state, **more)
+
+
+def drawn(state: RunState, *records: Record, width: int = 80, height: int = 24, lang: Any = "en") -> list[str]:
+    picture = Picture(clock=lambda: 100.0)
+    for record in (Warned(message="x"), *records):
+        picture.saw(Entry(1, "", record), state)
+    return draw(picture, Words(lang), Symbols(), width=width, height=height).plain.split("\n")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (40, 10), (20, 6), (300, 100)])
+def test_the_picture_fits_the_screen(width: int, height: int, lang: str) -> None:
+    for state in (RunState(), busy(), busy(plan=plan(200), position=Position(stage_id="s150"))):
+        lines = drawn(state, width=width, height=height, lang=lang)
+        assert len(lines) < height
+        assert max(cell_len(line) for line in lines) < width
+
+
+def test_the_current_step_is_in_the_picture_however_long_the_plan() -> None:
+    lines = drawn(busy(), height=24)
+    assert any(line.strip().endswith(" t7") for line in lines)
+    assert any(line.strip().startswith("...") for line in lines)
+
+
+def test_the_running_cell_is_shown_with_its_first_lines_and_last_words() -> None:
+    output = {"output_type": "stream", "name": "stdout", "text": "first\nlast \x1b[31mwords\x1b[0m\n"}
+    state = busy()
+    state = replace(state, behavior=replace(state.behavior, partial=(output,)))
+    lines = drawn(state)
+    assert any("running cell c" in line for line in lines)
+    assert any("line_0" in line for line in lines)
+    assert any("26 more lines" in line for line in lines)
+    assert any(line.strip() == "last words" for line in lines)
+
+
+def test_a_rebuild_is_shown_as_one() -> None:
+    rerun = CellRerun(cell_id="c", index=3, of=9, success=True, same_outputs=True)
+    assert any("rebuilding the kernel: cell 4 of 9" in line for line in drawn(busy(), rerun))
+
+
+def test_progress_counts_the_steps_of_all_stages() -> None:
+    assert step_counts(busy()) == (STEPS + 7, 3 * STEPS)
+    assert step_counts(RunState()) == (0, 0)
+
+
+def test_a_terminal_without_utf8_gets_letters() -> None:
+    for sign in (Symbols.for_encoding("ascii").done, Symbols.for_encoding("latin-1").spinner):
+        assert sign.isascii()
+    assert Symbols.for_encoding("UTF-8") == Symbols()

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cli.shell import HELLO, Background, Shell, wait_until
+from notebook_bcc.cli.codes import Exit
+from notebook_bcc.notebook.reading import read_notebook
+
+SLOW = """
+stages:
+  - id: only
+    steps:
+      - id: wait
+        behaviors:
+          - actions:
+              - code: started = 1
+              - code: |
+                  import pathlib, time
+                  pathlib.Path("waiting").touch()
+                  while not pathlib.Path("go").exists():
+                      time.sleep(0.02)
+              - code: print("after", started)
+"""
+PROPOSING = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{actions: [{code: a = 1}, {steps: [first, extra]}]}]
+      - id: extra
+        later: true
+        behaviors: [{actions: [{code: a + 1}]}]
+"""
+
+
+def test_one_command_makes_a_verified_notebook_and_a_page(finished: Shell) -> None:
+    (folder,) = finished.runs
+    file = read_notebook(folder / "notebook.ipynb")
+    assert file.document.title == "Greetings"
+    assert file.run["stopped"] == "completed"
+    assert file.run["verified"]["ok"] is True
+    assert "Greetings" in (folder / "notebook.html").read_text()
+
+
+def test_plain_lines_tell_stage_step_behavior_and_cell(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    done = shell("run", "hello.yaml", "--no-verify", "--name", "My run", "--goal", "Another goal")
+    lines = [line[10:] for line in done.stdout.splitlines()]
+    assert lines[0].endswith("-my-run started")
+    for expected in ("goal: Another goal", "stage 1/1  The start", "  step 1/1  Greet", "    behavior 1"):
+        assert expected in lines
+    assert any(line.startswith("      cell hello  ok") for line in lines)
+    assert any(line.startswith("completed: 5 actions, 2 code cells") for line in lines)
+
+
+def test_the_view_speaks_chinese(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    done = shell("run", "hello.yaml", "--lang", "zh")
+    assert "阶段 1/1  The start" in done.stdout
+    assert "已验证" in done.stdout
+
+
+def test_json_is_one_object_a_line_for_every_entry(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    entries = shell.json("run", "hello.yaml")
+    assert [entry["seq"] for entry in entries if "seq" in entry] == list(range(1, len(entries) - 1))
+    assert entries[0]["kind"] == "run_started"
+    assert [entry["kind"] for entry in entries[-2:]] == ["run_ended", "verified"]
+    assert shell.json("show", "last") == entries[:-2]
+
+
+def test_quiet_says_nothing_when_all_is_well(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    done = shell("run", "hello.yaml", "--quiet", "--no-verify")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_notebook_goes_where_it_is_wanted(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    done = shell("run", "hello.yaml", "--out", "mine.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert read_notebook(shell.folder / "mine.ipynb").run["verified"]["ok"] is True
+    assert (shell.folder / "mine.html").exists()
+
+
+def test_data_files_of_the_script_are_beside_the_cells(shell: Shell) -> None:
+    shell.write("data.csv", "1\n2\n")
+    shell.write(
+        "sum.yaml",
+        "files: [data.csv]\nstages: [{id: s, steps: [{id: t, behaviors: [{actions: ["
+        "{code: 'print(sum(map(int, open(\"data.csv\"))))'}]}]}]}]",
+    )
+    done = shell("run", "sum.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = shell.runs
+    (cell,) = read_notebook(folder / "notebook.ipynb").document.cells
+    assert cell.outputs[0]["text"] == "3\n"
+
+
+def test_a_run_that_misses_its_goal_fails_and_says_how_to_go_on(shell: Shell) -> None:
+    shell.write("bad.yaml", "stages: [{id: s, steps: [{id: t, behaviors: [{actions: [{code: 1/0}]}]}]}]")
+    done = shell("run", "bad.yaml")
+    assert done.returncode == Exit.FAILED
+    assert "ZeroDivisionError" in done.stdout
+    assert "nbcc resume" in done.stdout
+    assert shell("run", "bad.yaml", "--on-unachieved", "skip", "--no-verify").returncode == Exit.COMPLETED
+
+
+def test_a_limit_from_the_environment_stops_and_resume_goes_on(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    done = shell("run", "hello.yaml", MAX_EXECUTION_STEPS="2")
+    assert done.returncode == Exit.STOPPED
+    assert "MAX_EXECUTION_STEPS" in done.stdout
+    done = shell("resume", "last", "--max-actions", "0")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+
+
+@contextmanager
+def slow_run(shell: Shell) -> Iterator[Background]:
+    """A run whose second cell waits for the file `go`."""
+    shell.write("slow.yaml", SLOW)
+    with shell.background("run", "slow.yaml", "--no-verify") as command:
+        wait_until(lambda: bool(shell.runs) and (shell.runs[0] / "work" / "waiting").exists())
+        yield command
+
+
+def let_go(shell: Shell) -> None:
+    (shell.runs[0] / "work" / "go").touch()
+
+
+def test_ctrl_c_pauses_after_the_current_action(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        command.press(signal.SIGINT, until="Ctrl-C again")
+        let_go(shell)
+        assert command.exit_code() == Exit.STOPPED, command.said
+    (facts,) = shell.json("status", "last")
+    assert (facts["status"], facts["actions"]) == ("paused", 4)
+    done = shell("resume", "last", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert "rebuilt: 2 cells, no differences" in done.stdout
+
+
+def test_ctrl_c_twice_stops_at_once_and_the_action_is_done_on_resume(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        command.press(signal.SIGINT, until="Ctrl-C again")
+        command.press(signal.SIGINT, until="stopping now")
+        assert command.exit_code() == Exit.STOPPED, command.said
+    (facts,) = shell.json("status", "last")
+    assert (facts["status"], facts["actions"]) == ("interrupted", 3)
+    let_go(shell)
+    assert shell("resume", "last", "--no-verify").returncode == Exit.COMPLETED
+
+
+def test_after_kill_nine_resume_goes_on_from_the_last_completed_action(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        command.process.kill()
+        command.exit_code()
+    (facts,) = shell.json("status", "last")
+    assert (facts["status"], facts["actions"]) == ("killed", 3)
+    let_go(shell)
+    done = shell("resume", "last", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    kinds = [entry["kind"] for entry in shell.json("show", "last")]
+    assert kinds.count("action_completed") == 6
+
+
+def test_another_process_cancels_a_run(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        done = shell("cancel", "last", "--comment", "enough")
+        assert done.returncode == 0, done.stderr
+        assert command.exit_code() == Exit.CANCELLED, command.said
+    (facts,) = shell.json("status", "last")
+    assert (facts["status"], facts["detail"]) == ("cancelled", "enough")
+
+
+def test_another_process_pauses_a_run(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        assert shell("pause", "last").returncode == 0
+        let_go(shell)
+        assert command.exit_code() in (Exit.STOPPED, Exit.COMPLETED), command.said
+
+
+def test_another_process_answers_and_carries_on(shell: Shell) -> None:
+    shell.write("propose.yaml", PROPOSING)
+    done = shell("run", "propose.yaml", "--no-verify")
+    assert done.returncode == Exit.STOPPED
+    assert "nbcc confirm" in done.stdout
+    assert shell("reject", "last", "--runs", "elsewhere").returncode == Exit.USAGE
+    done = shell("confirm", "last", "--resume")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    plan = shell("show", "last", "--plan").stdout
+    assert "[x] extra" in plan
+
+
+def test_a_replay_gives_the_same_notebook(shell: Shell, finished: Shell) -> None:
+    (recorded,) = finished.runs
+    done = shell("replay", str(recorded), "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["kind"], result["identical"], result["differences"]) == ("replayed", True, [])

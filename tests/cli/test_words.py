@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import notebook_bcc.cli
+from notebook_bcc.cli.words import Words, catalogue, clock_time
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", catalogue())
+def test_every_text_has_the_same_places_for_facts_in_both_languages(key: str) -> None:
+    english, chinese = catalogue()[key]
+    assert places(english) == places(chinese)
+    assert english
+    assert chinese
+
+
+def test_every_key_that_is_used_exists_and_every_one_that_exists_is_used() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in Path(notebook_bcc.cli.__path__[0]).glob("*.py")]
+    text = "\n".join(source for source in sources if "_WORDS: Final" not in source)
+    text = text.replace("'", '"')
+    used = set(re.findall(r'words\(\s*"(\w+)"', text)) | set(re.findall(r'"(doing_\w+)"', text))
+    unknown = used - set(catalogue())
+    assert not unknown
+    mentioned = {key for key in catalogue() if f'"{key}"' in text or key.startswith("stop_")}
+    assert set(catalogue()) - mentioned <= {"seconds"}
+
+
+def test_durations_are_short_in_both_languages() -> None:
+    assert [Words("en").seconds(value) for value in (0.004, 3.14159, 42.0, 75.4)] == [
+        "0.00 s",
+        "3.14 s",
+        "42.0 s",
+        "01:15",
+    ]
+    assert Words("zh").seconds(3.14159) == "3.14 秒"
+    assert clock_time(3725) == "1:02:05"

@@ -1,0 +1,89 @@
+"""A workshop of doubles, and small scripts to carry out with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.planners.script_file import parse_script
+from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.runs.folder import RunFolder, run_folders
+from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, resumed, started
+from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.runs.workshop import Workshop
+
+TWO_STEPS = """
+goal: Count
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{actions: [{code: a = 1}, {code: "print('a is', a)"}]}]
+      - id: second
+        behaviors: [{actions: [{code: b = a + 1}, {code: b}]}]
+"""
+
+
+@dataclass
+class Place:
+    """A folder for runs and everything needed to carry them out without processes."""
+
+    root: Path
+    script: str = TWO_STEPS
+    warnings: list[str] = field(default_factory=list)
+    kernels: list[ScriptedKernel] = field(default_factory=list)
+    kernel: Callable[[], ScriptedKernel] = ScriptedKernel
+
+    @property
+    def workshop(self) -> Workshop:
+        async def planner(spec: str, folder: RunFolder) -> ScriptedPlanner:
+            return ScriptedPlanner.from_script(parse_script(self.script))
+
+        def kernel(wish: object) -> ScriptedKernel:
+            self.kernels.append(self.kernel())
+            return self.kernels[-1]
+
+        return Workshop(
+            make_kernel=kernel, make_planner=planner, make_registry=ActionRegistry, now=lambda: datetime.now(UTC)
+        )
+
+    @property
+    def company(self) -> Company:
+        return Company(person=None, warn=self.warnings.append)
+
+    @property
+    def last(self) -> RunFolder:
+        return run_folders(self.root)[0]
+
+    @asynccontextmanager
+    async def starting(self, **order: Any) -> AsyncIterator[Session]:
+        made = RunOrder(**{"name": "test", "planner": "script", "goal": "Count", **order})
+        async with started(made, root=self.root, workshop=self.workshop, company=self.company) as session:
+            yield session
+
+    async def start(self, *, deliver: bool = False, **order: Any) -> RunState:
+        """A run from its beginning to where it stops."""
+        async with self.starting(**order) as session:
+            await drain(session)
+            if deliver:
+                await session.deliver(verify=True)
+            return session.state
+
+    async def resume(self, order: ResumeOrder | None = None) -> RunState:
+        """The newest run, taken up again until it stops."""
+        opened = resumed(self.last, order or ResumeOrder(), workshop=self.workshop, company=self.company)
+        async with opened as session:
+            await drain(session)
+            return session.state
+
+
+async def drain(session: Session) -> list[Entry]:
+    return [entry async for entry in session.entries()]

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from notebook_bcc.errors import JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
+from notebook_bcc.journal.records import Limits, Policies, RunStopped
+from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.runs.folder import Input, run_folders
+from notebook_bcc.runs.lifecycle import (
+    ResumeOrder,
+    answer_run,
+    cancel_run,
+    list_runs,
+    load_state,
+    pause_run,
+    read_entries,
+    summarize,
+)
+from runs.places import Place, drain
+
+pytestmark = pytest.mark.anyio
+
+FAILING = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{actions: [{code: a = 1}, {code: 1/0}]}]
+"""
+PROPOSING = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{actions: [{code: a = 1}, {steps: [first, extra]}]}]
+      - id: extra
+        later: true
+        behaviors: [{actions: [{code: a + 1}]}]
+"""
+
+
+async def test_a_run_goes_from_its_order_to_a_notebook_and_a_page(place: Place) -> None:
+    state = await place.start(deliver=True)
+    assert state.stopped == RunStopped(reason="completed")
+    file = read_notebook(place.last.notebook)
+    assert [cell.source for cell in file.document.cells] == ["a = 1", "print('a is', a)", "b = a + 1", "b"]
+    assert file.run["run_id"] == place.last.run_id
+    assert file.run["verified"]["ok"] is True
+    assert place.last.html.stat().st_size > 1000
+    assert await load_state(place.last) == state
+
+
+async def test_nothing_is_left_when_a_run_cannot_begin(place: Place, tmp_path: Path) -> None:
+    with pytest.raises(NotebookFailed):
+        await place.start(out=tmp_path / "missing" / "a.ipynb")
+    with pytest.raises(RunRefused):
+        await place.start(inputs=(Input(tmp_path / "none.csv", "none.csv"),))
+    place.script = "stages: []"
+    with pytest.raises(Exception, match="at least one stage"):
+        await place.start()
+    assert run_folders(place.root) == []
+    assert not place.root.exists() or list(place.root.iterdir()) == []
+
+
+async def test_a_foreign_file_is_not_replaced_unless_that_is_wanted(place: Place, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.ipynb"
+    mine.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    with pytest.raises(NotebookFailed, match="did not write"):
+        await place.start(out=mine)
+    await place.start(out=mine, overwrite=True)
+    assert read_notebook(mine).run["run_id"] == place.last.run_id
+    # A second run may replace what the first one wrote.
+    await place.start(out=mine)
+    assert read_notebook(mine).run["run_id"] == place.last.run_id
+
+
+async def test_a_run_that_stopped_at_a_limit_goes_on_with_another(place: Place) -> None:
+    state = await place.start(limits=Limits(actions=3))
+    assert state.stopped is not None
+    assert state.stopped.reason == "limit"
+    note = read_notebook(place.last.notebook).document.cells.last
+    assert note is not None
+    assert f"nbcc resume {place.last.run_id}" in note.source
+    state = await place.resume(ResumeOrder(limits={"actions": 0}))
+    assert state.stopped == RunStopped(reason="completed")
+    assert state.limits.behaviors_per_step == 30
+    # The note was not part of the document and is gone.
+    assert [cell.id for cell in read_notebook(place.last.notebook).document.cells] == [
+        cell.id for cell in state.document.cells
+    ]
+
+
+async def test_going_on_after_a_limit_gives_as_much_room_again(place: Place) -> None:
+    reached = []
+    state = await place.start(limits=Limits(actions=3))
+    while state.stopped is not None and state.stopped.reason == "limit":
+        reached.append(state.actions_completed)
+        state = await place.resume()
+    assert reached == [3, 6]
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_page_of_somebody_else_is_not_replaced(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "mine.html").write_text("<p>my own page</p>")
+    with pytest.raises(NotebookFailed, match="did not write"):
+        await place.start(out=tmp_path / "mine.ipynb")
+    await place.start(out=tmp_path / "other.ipynb", deliver=True)
+    await place.start(out=tmp_path / "other.ipynb", deliver=True)
+
+
+async def test_resuming_rebuilds_the_kernel_and_does_nothing_twice(place: Place) -> None:
+    await place.start(limits=Limits(actions=4))
+    state = await place.resume(ResumeOrder(limits={"actions": 0}))
+    assert state.actions_completed == 8
+    assert place.kernels[1].executed == ["a = 1", "print('a is', a)", "b = a + 1", "b"]
+    kinds = [entry.record.kind async for entry in read_entries(place.last)]
+    assert kinds.count("action_completed") == 8
+    assert kinds.count("cell_rerun") == 2
+
+
+async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
+    await place.start()
+    before = (await load_state(place.last)).seq
+    with pytest.raises(RunRefused, match="completed"):
+        await place.resume()
+    assert (await load_state(place.last)).seq == before
+
+
+async def test_after_an_error_a_person_chooses_what_is_restarted(place: Place) -> None:
+    place.script = FAILING
+    state = await place.start()
+    assert state.fsm is State.ERROR
+    place.script = FAILING.replace("1/0", "a + 1")
+    state = await place.resume(ResumeOrder(restart="workflow"))
+    assert state.stopped == RunStopped(reason="completed")
+    assert [cell.source for cell in state.document.cells] == ["a = 1", "a + 1"]
+
+
+async def test_two_processes_cannot_carry_out_the_same_run(place: Place) -> None:
+    async with place.starting() as session:
+        with pytest.raises(RunLocked, match=f"process .*nbcc cancel {session.folder.run_id}"):
+            await place.resume()
+        await drain(session)
+    assert (await load_state(place.last)).stopped == RunStopped(reason="completed")
+
+
+async def test_a_failed_cell_is_left_out_of_what_is_delivered(place: Place) -> None:
+    place.script = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors:
+          - actions: [{code: a = 1}, {code: 1/0}]
+            on_error: [{code: a}]
+"""
+    state = await place.start(deliver=True)
+    file = read_notebook(place.last.notebook)
+    assert [cell.source for cell in file.document.cells] == ["a = 1", "a"]
+    assert (file.run["failed_cells"], file.run["left_out_cells"]) == (1, 1)
+    assert len(state.document.cells) == 3
+
+
+async def test_a_run_that_nobody_carries_out_is_cancelled_at_once(place: Place) -> None:
+    await place.start(limits=Limits(actions=3))
+    assert await cancel_run(place.last, comment="enough", workshop=place.workshop) == "done"
+    state = await load_state(place.last)
+    assert state.fsm is State.CANCELLED
+    assert state.stopped == RunStopped(reason="cancelled", detail="enough")
+    with pytest.raises(RunRefused, match="cancelled"):
+        await cancel_run(place.last, comment="", workshop=place.workshop)
+    with pytest.raises(RunRefused, match="--restart reset"):
+        await place.resume()
+    state = await place.resume(ResumeOrder(restart="reset", limits={"actions": 0}))
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_running_run_is_cancelled_by_asking_its_process(place: Place) -> None:
+    async with place.starting() as session:
+        seen = 0
+        async for entry in session.entries():
+            if entry.record.kind == "action_completed" and not seen:
+                seen = entry.seq
+                assert await cancel_run(session.folder, comment="", workshop=place.workshop) == "asked"
+                # The run must not end before the command is seen.
+                await asyncio.sleep(0)
+        assert session.state.stopped is not None
+
+
+async def test_a_change_of_the_plan_waits_for_an_answer_from_elsewhere(place: Place) -> None:
+    place.script = PROPOSING
+    state = await place.start()
+    assert state.stopped is not None
+    assert state.stopped.reason == "waiting"
+    assert await answer_run(place.last, confirmed=True, comment="good", workshop=place.workshop) == "left"
+    state = await place.resume()
+    assert state.stopped == RunStopped(reason="completed")
+    assert state.plan is not None
+    assert [step.id for step in state.plan.stages[0].steps] == ["first", "extra"]
+
+
+async def test_a_declined_change_of_steps_fails_the_run(place: Place) -> None:
+    place.script = PROPOSING
+    await place.start()
+    await answer_run(place.last, confirmed=False, comment="no", workshop=place.workshop)
+    assert (await place.resume()).fsm is State.ERROR
+
+
+async def test_an_answer_that_nobody_waits_for_is_refused(place: Place) -> None:
+    await place.start()
+    with pytest.raises(RunRefused, match="no change of its plan waits"):
+        await answer_run(place.last, confirmed=True, comment="", workshop=place.workshop)
+    with pytest.raises(RunRefused, match="nobody is carrying it out"):
+        await pause_run(place.last, comment="", workshop=place.workshop)
+
+
+async def test_policies_given_on_resume_change_only_themselves(place: Place) -> None:
+    place.script = PROPOSING
+    await place.start(policies=Policies(on_error="continue"))
+    state = await place.resume(ResumeOrder(policies={"confirm": "auto"}))
+    assert (state.policies.confirm, state.policies.on_error) == ("auto", "continue")
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_broken_run_is_listed_as_broken_beside_the_others(place: Place) -> None:
+    await place.start(name="whole")
+    await place.start(name="torn")
+    torn = next(folder for folder in run_folders(place.root) if "torn" in folder.run_id)
+    torn.journal.write_bytes(b"not a journal" * 100)
+    await place.start(name="lost")
+    lost = next(folder for folder in run_folders(place.root) if "lost" in folder.run_id)
+    lost.journal.unlink()
+    found = {one.folder.run_id.split("-")[2]: one async for one in list_runs(place.root)}
+    assert {name: one.status for name, one in found.items()} == {
+        "whole": "completed",
+        "torn": "broken",
+        "lost": "broken",
+    }
+    assert "corrupt" in found["torn"].problem
+    with pytest.raises((JournalCorrupt, JournalFailed)):
+        await load_state(torn)
+
+
+async def test_a_run_under_way_is_told_as_running_and_a_dead_one_as_killed(place: Place) -> None:
+    async with place.starting() as session:
+        summary = await summarize(session.folder)
+        assert summary.status == "running"
+        assert summary.holder is not None
+    # The session was left without having been carried out: the journal has a start and no stop.
+    assert (await summarize(place.last)).status == "killed"
+    assert (await place.resume()).stopped == RunStopped(reason="completed")
+
+
+async def test_a_journal_without_a_run_is_corrupt(place: Place) -> None:
+    await place.start()
+    place.last.journal.unlink()
+    journal = SqliteJournal.create(place.last.journal)
+    await journal.close()
+    with pytest.raises(JournalCorrupt, match="does not begin"):
+        await place.resume()
+
+
+async def test_a_kernel_that_dies_is_rebuilt_and_the_run_says_so(place: Place) -> None:
+    place.kernel = lambda: ScriptedKernel(dies_at=[3])
+    state = await place.start()
+    assert state.kernel.losses >= 1
+    assert state.stopped is not None

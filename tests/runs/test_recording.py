@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.journal.records import Limits
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.planners.replay import ReplayPlanner
+from notebook_bcc.runs.folder import RunFolder, run_folders
+from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, answer_run, read_entries, resumed, started
+from notebook_bcc.runs.recording import (
+    RecordedPerson,
+    Recording,
+    equal_notebooks,
+    notebook_differences,
+    read_recording,
+)
+from notebook_bcc.runs.session import Company
+from notebook_bcc.runs.workshop import Workshop
+from runs.places import Place, drain
+
+pytestmark = pytest.mark.anyio
+
+PROPOSING = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{actions: [{code: a = 1}, {steps: [first, extra]}]}]
+      - id: extra
+        later: true
+        behaviors: [{actions: [{code: a + 1}]}]
+"""
+
+
+class Replaying:
+    """A place where a recording is carried out again."""
+
+    def __init__(self, place: Place, recording: Recording) -> None:
+        self.place = place
+        self.recording = recording
+
+    @property
+    def workshop(self) -> Workshop:
+        async def planner(spec: str, folder: RunFolder) -> ReplayPlanner:
+            return self.recording.planner(asked=[entry async for entry in read_entries(folder)])
+
+        return Workshop(
+            make_kernel=lambda wish: ScriptedKernel(),
+            make_planner=planner,
+            make_registry=ActionRegistry,
+            now=self.place.workshop.now,
+        )
+
+    @property
+    def company(self) -> Company:
+        return Company(person=RecordedPerson(self.recording.decisions), warn=pytest.fail)
+
+
+async def test_a_recorded_run_replays_to_the_same_notebook(place: Place) -> None:
+    await place.start()
+    recording = await read_recording(read_entries(place.last))
+    again = Replaying(place, recording)
+    order = RunOrder(name="again", planner="replay", goal="Count")
+    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+        await drain(session)
+        assert equal_notebooks(recording.state.document, session.state.document)
+        assert notebook_differences(recording.state.document, session.state.document) == []
+
+
+async def test_decisions_of_a_person_are_replayed(place: Place) -> None:
+    place.script = PROPOSING
+    await place.start()
+    await answer_run(place.last, confirmed=True, comment="", workshop=place.workshop)
+    await place.resume()
+    recording = await read_recording(read_entries(place.last))
+    assert recording.decisions == (True,)
+    again = Replaying(place, recording)
+    order = RunOrder(name="again", planner="replay")
+    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+        await drain(session)
+        assert equal_notebooks(recording.state.document, session.state.document)
+
+
+async def test_a_replay_that_was_stopped_goes_on_where_it_was(place: Place) -> None:
+    await place.start()
+    recording = await read_recording(read_entries(place.last))
+    again = Replaying(place, recording)
+    order = RunOrder(name="again", planner="replay", limits=Limits(actions=5))
+    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+        await drain(session)
+    folder = next(one for one in run_folders(place.root) if "again" in one.run_id)
+    onward = ResumeOrder(limits={"actions": 0})
+    async with resumed(folder, onward, workshop=again.workshop, company=again.company) as session:
+        await drain(session)
+        assert equal_notebooks(recording.state.document, session.state.document)
+
+
+async def test_stops_that_a_replay_comes_to_by_itself_are_taken_up_as_recorded(place: Place) -> None:
+    await place.start(limits=Limits(actions=5))
+    await place.resume(ResumeOrder(limits={"actions": 0}))
+    recording = await read_recording(read_entries(place.last))
+    assert [one.limits.actions for one in recording.restarts if one.limits is not None] == [0]
+
+
+async def test_notebooks_that_differ_are_told_apart_cell_by_cell(place: Place) -> None:
+    one = await place.start()
+    place.script = place.script.replace("print('a is', a)", "print('a was', a)")
+    two = await place.start()
+    found = notebook_differences(one.document, two.document)
+    assert any("source differs" in what for what in found)
+    assert any("stdout differs" in what for what in found)
+    assert not equal_notebooks(one.document, two.document)

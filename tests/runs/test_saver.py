@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from notebook_bcc.engine.state import KernelState, RunState
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import RunStopped, Transitioned, Warned
+from notebook_bcc.notebook.document import Document
+from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.vocabulary import CellType, Event, State
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.saver import NOTE_ID, NotebookSaver, shown_document
+
+pytestmark = pytest.mark.anyio
+
+BEHAVIOR_ENDED = Entry(
+    2,
+    "2026-11-15T00:00:00Z",
+    Transitioned(source=State.ACTION_COMPLETED, event=Event.COMPLETE_BEHAVIOR, to=State.BEHAVIOR_COMPLETED),
+)
+ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+
+
+def state_with(*sources: str, stopped: RunStopped | None = None) -> RunState:
+    document = Document()
+    for number, source in enumerate(sources):
+        outputs = (ERROR,) if source.startswith("fail") else ()
+        document = document.with_cell(Cell(id=f"c{number}", type=CellType.CODE, source=source, outputs=outputs))
+    return RunState(run_id="run", goal="g", document=document, stopped=stopped)
+
+
+def folder_in(path: Path) -> RunFolder:
+    folder = RunFolder(path / "run")
+    folder.path.mkdir()
+    return folder
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110 (a file has no event)
+            await asyncio.sleep(0.01)
+
+
+async def test_the_file_is_written_soon_after_a_behavior_has_ended(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    saver = NotebookSaver(folder, warn=pytest.fail, every=3600)
+    keeper = asyncio.create_task(saver.keep())
+    saver.saw(Entry(1, "", Warned(message="x")), state_with("a"))
+    saver.saw(BEHAVIOR_ENDED, state_with("a", "b"))
+    await until(folder.notebook.exists)
+    assert [cell.source for cell in read_notebook(folder.notebook).document.cells] == ["a", "b"]
+    keeper.cancel()
+
+
+async def test_in_between_the_file_is_written_every_few_seconds(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    saver = NotebookSaver(folder, warn=pytest.fail, every=0.05)
+    keeper = asyncio.create_task(saver.keep())
+    saver.saw(Entry(1, "", Warned(message="x")), state_with("a"))
+    await until(folder.notebook.exists)
+    keeper.cancel()
+
+
+async def test_a_file_that_cannot_be_written_is_a_loud_warning_once_and_the_run_goes_on(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    warnings: list[str] = []
+    saver = NotebookSaver(folder, warn=warnings.append)
+    shutil.rmtree(folder.path)
+    assert not await saver.save(state_with("a"))
+    assert not await saver.save(state_with("a", "b"))
+    assert len(warnings) == 1
+    assert "nbcc export run" in warnings[0]
+    folder.path.mkdir()
+    assert await saver.save(state_with("a"))
+    assert folder.notebook.exists()
+
+
+async def test_the_metadata_tell_what_the_run_was(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    state = replace(
+        state_with("a", "fail", stopped=RunStopped(reason="completed")),
+        kernel=KernelState(differences=("cell c0: printed 2",), language_version="3.11"),
+        actions_completed=7,
+    )
+    await NotebookSaver(folder, warn=pytest.fail).save(state)
+    file = read_notebook(folder.notebook)
+    assert file.metadata["kernelspec"]["name"] == "python3"
+    expected = {
+        "run_id": "run",
+        "goal": "g",
+        "stopped": "completed",
+        "actions": 7,
+        "code_cells": 2,
+        "failed_cells": 1,
+        "left_out_cells": 1,
+        "rebuild_differences": ["cell c0: printed 2"],
+    }
+    assert {name: file.run[name] for name in expected} == expected
+    assert file.run["versions"]["python"] == "3.11"
+
+
+def test_a_run_under_way_is_shown_as_it_is() -> None:
+    state = state_with("a", "fail")
+    assert shown_document(state, run_id="run") is state.document
+
+
+@pytest.mark.parametrize("reason", ["failed", "limit", "paused", "waiting", "interrupted", "cancelled"])
+def test_a_run_that_has_not_reached_its_end_says_so_in_its_last_cell(reason: str) -> None:
+    stopped = RunStopped.model_validate({"reason": reason, "detail": "because"})
+    state = state_with("a", "fail", stopped=stopped)
+    shown = list(shown_document(state, run_id="my-run").cells)
+    assert [cell.source for cell in shown[:-1]] == ["a", "fail"]
+    assert shown[-1].id == NOTE_ID
+    assert f"{reason}: because" in shown[-1].source
+    assert "nbcc resume my-run" in shown[-1].source
+    assert len(state.document.cells) == 2
+
+
+def test_of_a_completed_run_failed_cells_are_shown_only_on_request() -> None:
+    state = state_with("a", "fail", "b", stopped=RunStopped(reason="completed"))
+    assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a", "b"]
+    assert [cell.source for cell in shown_document(state, run_id="r", everything=True).cells] == ["a", "fail", "b"]

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notebook_bcc.errors import KernelStartFailed, NotebookFailed
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
+from runs.places import Place
+
+pytestmark = pytest.mark.anyio
+
+
+def write(path: Path, *cells: tuple[str, list[dict[str, Any]]]) -> Path:
+    content = {
+        "cells": [
+            {
+                "cell_type": "code",
+                "id": f"c{number}",
+                "metadata": {"mine": number},
+                "source": source,
+                "outputs": outputs,
+                "execution_count": number + 1,
+            }
+            for number, (source, outputs) in enumerate(cells)
+        ],
+        "metadata": {"kernelspec": {"name": "python3", "display_name": "P", "language": "python"}, "other": [1]},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    path.write_text(json.dumps(content))
+    return path
+
+
+def printed(text: str) -> list[dict[str, Any]]:
+    return [{"output_type": "stream", "name": "stdout", "text": text}]
+
+
+async def test_a_notebook_that_gives_the_same_again_is_stamped(place: Place, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", ("x = 2", []), ("print(x)", printed("2\n")))
+    seen: list[tuple[int, int]] = []
+    result = await verify_notebook(
+        VerifyOrder(notebook=path), place.workshop, on_cell=lambda number, of: seen.append((number, of))
+    )
+    assert (result.ok, result.cells, result.differences) == (True, 2, ())
+    assert seen == [(1, 2), (2, 2)]
+    file = read_notebook(path)
+    assert file.run["verified"]["ok"] is True
+    assert set(file.run["verified"]) == {"at", "ok", "cells", "differences", "versions"}
+    assert file.metadata["other"] == [1]
+
+
+async def test_every_difference_is_reported_with_its_cell(place: Place, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", ("print(1)", printed("2\n")), ("print(3)", printed("3\n")), ("1", []))
+    result = await verify_notebook(VerifyOrder(notebook=path), place.workshop)
+    assert not result.ok
+    assert [one.cell_id for one in result.differences] == ["c0", "c2"]
+    assert read_notebook(path).run["verified"]["differences"][0]["cell_id"] == "c0"
+
+
+async def test_a_cell_that_fails_now_is_the_last_one(place: Place, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", ("1/0", []), ("print(3)", printed("3\n")))
+    result = await verify_notebook(VerifyOrder(notebook=path), place.workshop)
+    assert result.cells == 1
+    assert "ZeroDivisionError" in result.differences[0].what
+    assert "not run" in result.differences[-1].what
+
+
+async def test_a_recorded_error_may_happen_again(place: Place, tmp_path: Path) -> None:
+    error = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []}
+    path = write(tmp_path / "a.ipynb", ("1/0", [error]), ("print(3)", printed("3\n")))
+    assert (await verify_notebook(VerifyOrder(notebook=path), place.workshop)).ok
+
+
+async def test_a_kernel_that_dies_is_a_difference(place: Place, tmp_path: Path) -> None:
+    place.kernel = lambda: ScriptedKernel(dies_at=[2])
+    path = write(tmp_path / "a.ipynb", ("x = 1", []), ("x", []), ("x", []))
+    result = await verify_notebook(VerifyOrder(notebook=path), place.workshop)
+    assert "died" in result.differences[0].what
+    assert not place.kernels[0].is_alive
+
+
+async def test_the_cells_work_in_a_copy_of_the_inputs(place: Place, tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs"
+    (inputs / "deep").mkdir(parents=True)
+    (inputs / "deep" / "data.txt").write_text("as it was")
+    wished: list[Path] = []
+    workshop = place.workshop
+
+    def kernel(wish: Any) -> ScriptedKernel:
+        wished.append(wish.cwd)
+        assert (wish.cwd / "deep" / "data.txt").read_text() == "as it was"
+        (wish.cwd / "deep" / "data.txt").write_text("changed")
+        return ScriptedKernel()
+
+    path = write(tmp_path / "a.ipynb", ("x = 1", []))
+    changed = type(workshop)(
+        make_kernel=kernel,
+        make_planner=workshop.make_planner,
+        make_registry=workshop.make_registry,
+        now=workshop.now,
+    )
+    assert (await verify_notebook(VerifyOrder(notebook=path, inputs=inputs), changed)).ok
+    assert (inputs / "deep" / "data.txt").read_text() == "as it was"
+    assert not wished[0].exists()
+
+
+async def test_what_is_no_notebook_or_has_no_kernel_is_an_error_and_not_a_result(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "bad.ipynb").write_text("{")
+    with pytest.raises(NotebookFailed):
+        await verify_notebook(VerifyOrder(notebook=tmp_path / "bad.ipynb"), place.workshop)
+    place.kernel = lambda: ScriptedKernel(start_failure="no such kernel")
+    path = write(tmp_path / "a.ipynb", ("x = 1", []))
+    before = path.read_bytes()
+    with pytest.raises(KernelStartFailed):
+        await verify_notebook(VerifyOrder(notebook=path), place.workshop)
+    assert path.read_bytes() == before
