@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 from notebook_bcc.engine.decide import elapsed
@@ -23,7 +22,7 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, CustomAction, Exec, parse_action
+from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, parse_action
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -32,8 +31,6 @@ Batch = tuple[Record, ...]
 # Actions that change the notebook or the plan and nothing else: they are done as soon as they have arrived.
 AT_ONCE = frozenset(BUILTIN_ACTIONS) - {"exec"}
 
-# How often the output of a running cell is written down: often enough to lose little, seldom enough to cost nothing.
-_PARTIAL_SECONDS = 1.0
 _PARTIAL_CHARS = 20_000
 
 
@@ -54,28 +51,31 @@ class ActionCarrier:
         self._reward = reward
         self._repair = repair
         self._timer = timer
+        self._partial: PartialOutputs | None = None
 
-    async def carry_out(self, state: RunState) -> AsyncIterator[Batch]:
-        """The batches of one action; the last one holds its completion, and its transition where nothing waits."""
+    async def carry_out(self, state: RunState) -> Batch:
+        """The action that was received: its completion, and its transition where nothing waits."""
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
-        partial = PartialOutputs(received.action_id)
-        bench = self._bench(state, received, partial)
-        started = self._timer()
-        action = self._understood(bench, state, received)
-        if isinstance(action, (Exec, CustomAction)):
-            async for batch in self._watched(bench, action, partial):
-                yield batch
-        elif action is not None:
-            await self._registry.carry_out(bench, action)
-        yield self._finish(state, bench, _name_of(received.action), started)
+        self._partial = PartialOutputs(received.action_id)
+        try:
+            return await self._whole(state, received, self._partial)
+        finally:
+            self._partial = None
+
+    def partial_output(self) -> OutputReceived | None:
+        """What the action under way has printed since this was last asked."""
+        return self._partial.taken() if self._partial is not None else None
 
     async def at_once(self, state: RunState, received: ActionReceived) -> Batch | None:
         """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
         if _name_of(received.action) not in AT_ONCE:
             return None
-        bench = self._bench(state, received, PartialOutputs(received.action_id))
+        return await self._whole(state, received, PartialOutputs(received.action_id))
+
+    async def _whole(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
+        bench = self._bench(state, received, partial)
         started = self._timer()
         action = self._understood(bench, state, received)
         if action is not None:
@@ -109,23 +109,6 @@ class ActionCarrier:
         else:
             bench.skip(f"{message}; skipped")
         return None
-
-    async def _watched(self, bench: Workbench, action: Action, partial: PartialOutputs) -> AsyncIterator[Batch]:
-        """What may take long: its output is written down while it runs."""
-        task = asyncio.ensure_future(self._registry.carry_out(bench, action))
-        try:
-            while True:
-                done, _ = await asyncio.wait((task,), timeout=_PARTIAL_SECONDS)
-                if done:
-                    break
-                seen = partial.taken()
-                if seen is not None:
-                    yield (seen,)
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait((task,))
-        await task
 
     def _finish(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
         done = bench.completed(action=name, seconds=self._timer() - started)

@@ -36,6 +36,7 @@ from notebook_bcc.journal.records import (
     EventRefused,
     Faulted,
     KernelLost,
+    OutputReceived,
     PromotionFailed,
     ProposalDropped,
     Record,
@@ -79,6 +80,10 @@ class Performer:
         """Whether the next action of the stream has arrived already."""
         return self._desk.has_action
 
+    def partial_output(self) -> OutputReceived | None:
+        """What the cell under way has printed since this was last asked."""
+        return self._carrier.partial_output()
+
     async def at_once(self, intent: Intent, state: RunState) -> Batch | None:
         """What happens, when it is one batch; None for an intent that `perform` carries out over time."""
         match intent:
@@ -88,6 +93,8 @@ class Performer:
                 return (self.moved(state, intent),)
             case TakeAction():
                 return await self._take_action(state)
+            case CarryOut():
+                return await self._carrier.carry_out(state)
             case Refuse():
                 return (EventRefused(state=state.fsm, event=intent.event, reason=intent.reason),)
             case Promote():
@@ -105,9 +112,6 @@ class Performer:
                     yield batch
             case OpenStream():
                 async for batch in self._desk.open_stream(state, skip=intent.skip):
-                    yield batch
-            case CarryOut():
-                async for batch in self._carrier.carry_out(state):
                     yield batch
             case StartKernel():
                 async for batch in self._start_kernel(state):

@@ -80,7 +80,7 @@ class PlannerDesk:
 
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncIterator[Batch]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
-        request_id, attempt = _identify(state, state.asked)
+        request_id, attempt = identify(state, state.asked)
         told = feedback(state) if purpose == "feedback" else None
         request: Request | None = None
         started = self._timer()
@@ -102,7 +102,7 @@ class PlannerDesk:
                 await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                 continue
             seconds = round(self._timer() - started, 6)
-            yield _answered(request_id, purpose, state, response, seconds)
+            yield answer_records(request_id, purpose, state, response, seconds)
             return
 
     def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
@@ -117,7 +117,7 @@ class PlannerDesk:
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncIterator[Batch]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
         self._last_state = state
-        request_id, attempt = _identify(state, state.behavior.asked)
+        request_id, attempt = identify(state, state.behavior.asked)
         try:
             observation, summaries, warnings = await self._filtered(state)
         except KernelDied as death:
@@ -255,15 +255,15 @@ def _worth_a_retry(failure: PlannerFailed) -> bool:
     return not isinstance(failure, PlannerAnswerInvalid)
 
 
-def _identify(state: RunState, pending: PlanningAsked | GeneratingAsked | None) -> tuple[str, int]:
+def identify(state: RunState, pending: PlanningAsked | GeneratingAsked | None) -> tuple[str, int]:
     """The id of a question that was asked before and not answered, else a new one. Ids are counted, not drawn."""
     if pending is not None:
         return pending.request_id, pending.attempt + 1
     return f"{state.run_id}.{state.requests + 1}", 1
 
 
-def _answered(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
-    """The answer as far as it can be used: a plan that cannot be applied, or a place that does not exist, is said."""
+def answer_records(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
+    """The answer as far as it can be used; a plan that cannot be applied, or a place that does not exist, is said."""
     problems: list[Record] = []
     update = response.context_update
     for proposal in proposals_of(state, update):

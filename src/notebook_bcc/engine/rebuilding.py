@@ -27,6 +27,7 @@ async def bring_up(kernel: Kernel, state: RunState) -> AsyncIterator[Batch]:
             display_name=identity.display_name,
             language=identity.language,
             language_version=identity.language_version,
+            session=identity.session,
         ),
     )
     steps = list(state.kernel.steps)

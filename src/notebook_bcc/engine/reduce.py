@@ -88,6 +88,7 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> Changes:
         "started_at": at,
         "session_at": at,
         "planner": record.planner,
+        "kernel_url": record.kernel_url,
         "policies": record.policies,
         "limits": record.limits,
         "given_plan": record.workflow,
@@ -119,6 +120,10 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         changes["policies"] = record.policies
     if record.limits is not None:
         changes["limits"] = record.limits
+    if record.planner:
+        changes["planner"] = record.planner
+    if record.kernel_url is not None:
+        changes["kernel_url"] = record.kernel_url
     return changes
 
 

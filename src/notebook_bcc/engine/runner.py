@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from notebook_bcc.engine.decide import decide
-from notebook_bcc.engine.intents import AskPerson, CarryOut, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
+from notebook_bcc.engine.intents import AskPerson, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.plan_changes import plan_diff
 from notebook_bcc.engine.planning import Asking
@@ -22,7 +23,6 @@ from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
 from notebook_bcc.journal.records import (
-    ActionCompleted,
     Command,
     CommandTaken,
     PlanProposal,
@@ -39,6 +39,8 @@ from notebook_bcc.protocol.vocabulary import Event, State
 _log = logging.getLogger(__name__)
 
 _COMMANDS_EVERY = 0.1
+# In looks for commands: often enough to lose little of what a long cell prints, seldom enough to cost nothing.
+_PARTIAL_EVERY = 10
 _READER_LAG = 256
 # Actions that need nobody outside are written in groups of at most about so many entries.
 _GROUP = 64
@@ -75,7 +77,9 @@ class Runner:
         reward: Reward | None = None,
         asking: Asking | None = None,
         now: Callable[[], str] = utc_now,
+        state: RunState | None = None,
     ) -> None:
+        """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it."""
         self._journal = journal
         self._person = person
         self._now = now
@@ -88,12 +92,13 @@ class Runner:
             durable=journal.sync,
             now=now,
         )
-        self._state = RunState()
+        self._state = state if state is not None else RunState()
         self._shown = self._state
         self._readers: asyncio.Queue[list[tuple[Entry, RunState]] | None] = asyncio.Queue()
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._pending: list[tuple[Entry, RunState]] = []
+        self._writing = asyncio.Lock()
         self._committing = False
         self._wish: tuple[Literal["cancel", "stop"], str] | None = None
         self._commands: list[PostedCommand] = []
@@ -129,7 +134,7 @@ class Runner:
     async def run(self) -> AsyncGenerator[Entry, None]:
         """Drive the run until it stops; each entry comes out once it is durable and folded."""
         self._task = asyncio.create_task(self._drive())
-        watcher = asyncio.create_task(self._watch_commands())
+        watcher = asyncio.create_task(self._watch())
         try:
             while (seen := await self._readers.get()) is not None:
                 if self._readers.qsize() < _READER_LAG:
@@ -189,7 +194,7 @@ class Runner:
             else:
                 async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
                     async for batch in batches:
-                        await self._commit(batch, wait=isinstance(intent, CarryOut) and _completes(batch))
+                        await self._commit(batch, wait=False)
         except (asyncio.CancelledError, _Interrupted):
             if self._wish is None:
                 raise
@@ -233,19 +238,22 @@ class Runner:
 
     async def _flush(self) -> None:
         """Everything folded becomes durable, all of it or nothing; then the readers get it."""
-        seen = self._pending
-        self._committing = True
-        try:
-            await self._journal.append([entry for entry, _ in seen])
-            self._pending = []
-        finally:
-            self._committing = False
-        if self._task is not None:
-            self._readers.put_nowait(seen)
-            if self._readers.qsize() >= _READER_LAG:
-                # A slow reader slows the run down instead of filling the memory.
-                self._caught_up.clear()
-                await self._caught_up.wait()
+        async with self._writing:
+            seen, self._pending = self._pending, []
+            self._committing = True
+            try:
+                await self._journal.append([entry for entry, _ in seen])
+            except BaseException:
+                self._pending = seen + self._pending
+                raise
+            finally:
+                self._committing = False
+            if self._task is not None:
+                self._readers.put_nowait(seen)
+        if self._readers.qsize() >= _READER_LAG:
+            # A slow reader slows the run down instead of filling the memory.
+            self._caught_up.clear()
+            await self._caught_up.wait()
 
     async def _grant_wish(self) -> None:
         kind, reason = self._wish or ("stop", "")
@@ -306,10 +314,12 @@ class Runner:
         decided = PlanUpdateDecided(confirmed=confirmed, by=by, comment=comment)
         await self._commit((*self._taken("confirm", "reject"), decided, moved), wait=False)
 
-    async def _watch_commands(self) -> None:
-        """Look for commands of other processes while the run goes on."""
-        while True:
+    async def _watch(self) -> None:
+        """While the run goes on: look for commands of other processes, and write down what a long cell prints."""
+        for number in itertools.count(1):
             await self._poll_commands()
+            if number % _PARTIAL_EVERY == 0 and (printed := self._performer.partial_output()) is not None:
+                await self._append((printed,))
             await asyncio.sleep(_COMMANDS_EVERY)
 
     async def _poll_commands(self) -> None:
@@ -338,10 +348,6 @@ class Runner:
         mine = [posted for posted in self._commands if posted.command.kind in kinds]
         self._commands = [posted for posted in self._commands if posted.command.kind not in kinds]
         return [CommandTaken(seq=posted.seq, command=posted.command.kind) for posted in mine]
-
-
-def _completes(batch: Batch) -> bool:
-    return any(isinstance(record, ActionCompleted) for record in batch)
 
 
 def _check_resumable(state: RunState, record: RunResumed) -> None:

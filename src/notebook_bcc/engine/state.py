@@ -168,6 +168,7 @@ class RunState:
     session_at: str = ""
     elapsed_before: float = 0.0
     planner: str = ""
+    kernel_url: str = ""
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     given_plan: Workflow | None = None

@@ -12,11 +12,10 @@ from typing import Any, Literal
 
 from notebook_bcc import __version__
 from notebook_bcc.engine.decide import elapsed
-from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
-from notebook_bcc.journal.interface import Entry, JournalReader
+from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
 from notebook_bcc.journal.records import (
     Command,
@@ -40,7 +39,7 @@ from notebook_bcc.runs.folder import (
     fill_folder,
     run_folders,
 )
-from notebook_bcc.runs.session import Company, Session, session_of
+from notebook_bcc.runs.session import Company, Session, folded, session_of
 from notebook_bcc.runs.verify import Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import Workshop
 
@@ -63,6 +62,7 @@ class RunOrder:
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     kernel: str = "python3"
+    kernel_url: str = ""
     inputs: tuple[Input, ...] = ()
     script: Path | None = None
     out: Path | None = None
@@ -71,12 +71,14 @@ class RunOrder:
 
 @dataclass(frozen=True, slots=True)
 class ResumeOrder:
-    """How to go on. What is not in `policies` and `limits` stays as it was."""
+    """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named."""
 
     restart: Restart = "behavior"
     accept_differences: bool = False
     policies: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
+    planner: str = ""
+    kernel_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
         limits=order.limits,
         planner=order.planner,
         kernel=order.kernel,
+        kernel_url=order.kernel_url,
         version=__version__,
     )
     begun = False
@@ -145,7 +148,15 @@ async def resumed(
         except BaseException:
             await journal.close()
             raise
-        async with session_of(folder, journal, first, workshop=workshop, company=company) as session:
+        async with session_of(
+            folder,
+            journal,
+            first,
+            workshop=workshop,
+            company=company,
+            planner_spec=order.planner,
+            kernel_url=order.kernel_url,
+        ) as session:
             await session.begin(_resume_record(session.state, order, first))
             yield session
 
@@ -160,6 +171,8 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> Ru
         accept_differences=order.accept_differences,
         policies=state.policies.model_copy(update=dict(order.policies)) if order.policies else None,
         limits=limits if limits != state.limits else None,
+        planner=order.planner if order.planner != state.planner else "",
+        kernel_url=order.kernel_url if order.kernel_url != state.kernel_url else None,
         version=__version__,
     )
 
@@ -199,7 +212,7 @@ async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> 
 
 
 async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
-    state = await _folded(journal)
+    state = await folded(journal)
     to = next_state(state.fsm, Event.CANCEL)
     if to is None:
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}; there is nothing to cancel")
@@ -240,8 +253,13 @@ async def verify_run(
     """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
     the same file."""
     with RunLock(folder.lock, run=folder.run_id):
-        limits = (await load_state(folder)).limits
-        order = replace(order, output_bytes=limits.output_bytes, cell_seconds=order.cell_seconds or limits.cell_seconds)
+        state = await load_state(folder)
+        order = replace(
+            order,
+            output_bytes=state.limits.output_bytes,
+            cell_seconds=order.cell_seconds or state.limits.cell_seconds,
+            kernel_url=order.kernel_url or state.kernel_url,
+        )
         return await verify_notebook(order, workshop, on_cell=on_cell)
 
 
@@ -249,7 +267,7 @@ async def load_state(folder: RunFolder) -> RunState:
     """What is known about a run, without disturbing it. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
     reader = SqliteJournal.reader(folder.journal)
     try:
-        return await _folded(reader)
+        return await folded(reader)
     finally:
         await reader.close()
 
@@ -311,13 +329,6 @@ async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None
         await reader.post(command, at=workshop.timestamp())
     finally:
         await reader.close()
-
-
-async def _folded(reader: JournalReader) -> RunState:
-    state = RunState()
-    async for entry in reader.read():
-        state = reduce(state, entry)
-    return state
 
 
 async def _first_record(journal: SqliteJournal, folder: RunFolder) -> RunStarted:

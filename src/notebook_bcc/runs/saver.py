@@ -26,9 +26,10 @@ logger = logging.getLogger(__name__)
 NOTE_ID = "nbcc-stopped"
 EVERY_SECONDS = 3.0
 
-# Saving takes at most a tenth of the time, however large the notebook grows.
-_REST_FACTOR = 9.0
-_SHORTEST_REST = 0.1
+# Saving takes at most a twentieth of the time, however large the notebook grows; behaviors that end in quick succession
+# share a file.
+_REST_FACTOR = 19.0
+_SHORTEST_REST = 0.5
 
 
 class NotebookSaver:

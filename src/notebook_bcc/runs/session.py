@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.runner import Person, Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import NotebookFailed
-from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.records import RunResumed, RunStarted
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
@@ -121,6 +122,7 @@ class Session:
             worked_in=self.folder.work,
             output_bytes=self.state.limits.output_bytes,
             cell_seconds=self.state.limits.cell_seconds,
+            kernel_url=self.state.kernel_url,
         )
         return await verify_notebook(order, self._workshop, on_cell=on_cell)
 
@@ -149,22 +151,37 @@ class Session:
 
 @asynccontextmanager
 async def session_of(
-    folder: RunFolder, journal: SqliteJournal, first: RunStarted, *, workshop: Workshop, company: Company
+    folder: RunFolder,
+    journal: SqliteJournal,
+    first: RunStarted,
+    *,
+    workshop: Workshop,
+    company: Company,
+    planner_spec: str = "",
+    kernel_url: str | None = None,
 ) -> AsyncIterator[Session]:
-    """A session on a journal whose lock this process holds. Closes the journal and everything it made."""
+    """A session on a journal whose lock this process holds. Closes the journal and everything it made.
+
+    `planner_spec` and `kernel_url` replace the ones that the run had, if they are given.
+    """
     kernel = planner = keeper = session = None
     try:
-        wish = KernelWish(name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes)
+        state = await folded(journal)
+        if kernel_url is None:
+            kernel_url = state.kernel_url if state.seq else first.kernel_url
+        wish = KernelWish(
+            name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes, url=kernel_url
+        )
         kernel = workshop.make_kernel(wish)
-        planner = await workshop.make_planner(first.planner, folder)
+        planner = await workshop.make_planner(planner_spec or state.planner or first.planner, folder)
         runner = Runner(
             planner=planner,
             kernel=kernel,
             journal=journal,
             registry=workshop.make_registry(),
             person=company.person,
+            state=state,
         )
-        await runner.load()
         saver = NotebookSaver(folder, warn=company.warn)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")
         session = Session(
@@ -182,6 +199,14 @@ async def session_of(
         if kernel is not None:
             await kernel.close()
         await journal.close()
+
+
+async def folded(reader: JournalReader) -> RunState:
+    """What is known about a run. Raises JournalCorrupt, JournalTooNew."""
+    state = RunState()
+    async for entry in reader.read():
+        state = reduce(state, entry)
+    return state
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

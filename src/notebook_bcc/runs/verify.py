@@ -56,7 +56,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class VerifyOrder:
-    """Which notebook, with which files beside it, and within which limits.
+    """Which notebook, with which files beside it, in which kernel, and within which limits.
 
     `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
     files, notebooks and runs in it are left out of the copy.
@@ -68,6 +68,7 @@ class VerifyOrder:
     worked_in: Path | None = None
     output_bytes: int = 10_000_000
     cell_seconds: float = 0.0
+    kernel_url: str = ""
 
 
 async def verify_notebook(
@@ -79,10 +80,13 @@ async def verify_notebook(
     `order.inputs`, so that nothing of the user's is touched. Raises NotebookFailed, KernelStartFailed, RunRefused.
     """
     file = read_notebook(order.notebook)
-    with tempfile.TemporaryDirectory(prefix="nbcc-verify-", ignore_cleanup_errors=True) as scratch:
+    # A Jupyter Server that sees any folder of ours sees the one of the notebook.
+    place = order.notebook.parent if order.kernel_url else None
+    with tempfile.TemporaryDirectory(prefix="nbcc-verify-", dir=place, ignore_cleanup_errors=True) as scratch:
         work = Path(scratch) / "work"
         _copy_inputs(order, work)
-        kernel = workshop.make_kernel(KernelWish(name=_kernel_name(file), cwd=work, output_bytes=order.output_bytes))
+        wish = KernelWish(name=_kernel_name(file), cwd=work, output_bytes=order.output_bytes, url=order.kernel_url)
+        kernel = workshop.make_kernel(wish)
         try:
             await kernel.start()
             cells, found = await _run_all(_code_cells(file), kernel, order=order, work=work, on_cell=on_cell)

@@ -15,16 +15,20 @@ from notebook_bcc.runs.folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class KernelWish:
-    """Which kernel, where it works, and how much output of one cell it may keep."""
+    """Which kernel, where it works, and how much output of one cell it may keep.
+
+    `url` is the Jupyter Server it is to run behind; without one it runs in a process of ours.
+    """
 
     name: str
     cwd: Path
     output_bytes: int
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """The tools of a run. `make_planner` makes the planner that a run's first record names, from its folder."""
+    """The tools of a run. `make_planner` makes the planner that a run's record names, from its folder."""
 
     make_kernel: Callable[[KernelWish], Kernel]
     make_planner: Callable[[str, RunFolder], Awaitable[Planner]]
