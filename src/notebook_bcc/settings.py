@@ -17,10 +17,22 @@ from notebook_bcc.errors import SettingsInvalid
 
 Language = Literal["en", "zh"]
 
+SECRETS: Final = frozenset({"dslc_token", "backend_token"})
+
 DEFAULT: Final = "default"
 ENVIRONMENT: Final = "environment"
 ENV_FILE: Final = ".env"
 
+# Where a field's option is called otherwise than the field.
+_FLAGS: Final[Mapping[str, str]] = {
+    "max_execution_steps": "--max-actions",
+    "interactive_mode": "--interactive",
+    "dslc_base_url": "--planner",
+    "backend_base_url": "--kernel-url",
+    "use_remote_execution": "--kernel-url",
+    "dslc_token": "--token-file",
+    "backend_token": "--token-file",
+}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -40,8 +52,16 @@ class Settings:
     backend_base_url: str = "http://localhost:18600"
     notebook_id: str = ""
     use_remote_execution: bool = False
+    dslc_token: str = field(default="", repr=False)
+    backend_token: str = field(default="", repr=False)
+    dslc_timeout: float = 310.0
     lang: Language = "en"
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kernel_url(self) -> str:
+        """The Jupyter Server that kernels run behind, without credentials; empty: in a process of ours."""
+        return without_credentials(self.backend_base_url) if self.use_remote_execution else ""
 
     def source_of(self, name: str) -> str:
         """Where the value of a field came from: a flag, `environment`, `.env` or `default`."""
@@ -62,7 +82,7 @@ def read_settings(
     for name, (variable, parse) in _VARIABLES.items():
         flag = (flags or {}).get(name)
         if flag is not None:
-            values[name], sources[name] = flag, f"--{name.replace('_', '-')}"
+            values[name], sources[name] = flag, _FLAGS.get(name, f"--{name.replace('_', '-')}")
         elif variable in given:
             values[name], sources[name] = _parsed(parse, given[variable], variable, ENVIRONMENT), ENVIRONMENT
         elif variable in written:
@@ -70,6 +90,55 @@ def read_settings(
     if "lang" not in values and (place := _chinese_locale(given)):
         values["lang"], sources["lang"] = "zh", place
     return Settings(**values, sources=sources)
+
+
+def variables() -> Mapping[str, str]:
+    """Which variable of the environment or of `.env` each field is read from."""
+    return {name: variable for name, (variable, _) in _VARIABLES.items()}
+
+
+def read_address(text: str, *, option: str) -> str:
+    """The address that was given to an option. Raises SettingsInvalid, also for one with a password in it: whoever
+    lists the processes of this machine would see it."""
+    try:
+        address = _url(text)
+    except ValueError as error:
+        raise SettingsInvalid(f"{option} {mask_password(text)!r} cannot be used: {error}") from error
+    if address != without_credentials(address):
+        raise SettingsInvalid(f"{option} {mask_password(text)!r} holds credentials: give the token in the environment")
+    return address
+
+
+def read_token(path: Path) -> str:
+    """The token in a file, without the white space around it. Raises SettingsInvalid."""
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text"
+        raise SettingsInvalid(f"token file {path} cannot be read: {reason or error}") from error
+    if not token:
+        raise SettingsInvalid(f"token file {path} is empty")
+    return token
+
+
+def without_credentials(address: str) -> str:
+    """The address without user name, password, query and fragment: each of them may hold a secret."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
+
+
+def mask_password(address: str) -> str:
+    """The address with everything hidden that may be a secret."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return address
+    if not parts.netloc:
+        return address
+    user, at, host = parts.netloc.rpartition("@")
+    query = "?***" if parts.query else ""
+    return f"{parts.scheme}://{'***' + at if user else ''}{host}{parts.path}{query}"
 
 
 def _chinese_locale(environment: Mapping[str, str]) -> str:
@@ -126,6 +195,16 @@ def _count(text: str) -> int:
     return number
 
 
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ValueError("use a number of seconds")
+    return number
+
+
 def _level(text: str) -> str:
     name = {"WARN": "WARNING"}.get(text.upper(), text.upper())
     if name not in _LEVELS:
@@ -161,5 +240,8 @@ _VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "backend_base_url": ("BACKEND_BASE_URL", _url),
     "notebook_id": ("NOTEBOOK_ID", str),
     "use_remote_execution": ("USE_REMOTE_EXECUTION", _flag),
+    "dslc_token": ("DSLC_TOKEN", str),
+    "backend_token": ("BACKEND_TOKEN", str),
+    "dslc_timeout": ("DSLC_TIMEOUT", _seconds),
     "lang": ("NBCC_LANG", _language),
 }

@@ -84,9 +84,9 @@ def check(entries: list[Entry]) -> RunState:
     folded = fold(entries)
     assert folded.fsm is state
     assert folded.actions_completed == len(completed)
-    nbformat.validate(
-        nbformat.reads(notebook_bytes(folded.document, metadata=NotebookMetadata()).decode(), as_version=4)
-    )
+    text = notebook_bytes(folded.document, metadata=NotebookMetadata()).decode()
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(notebook)
     return folded
 
 

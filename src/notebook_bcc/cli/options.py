@@ -11,11 +11,14 @@ import typer
 from notebook_bcc.cli.live import LiveView
 from notebook_bcc.cli.view import JsonView, PlainView, QuietView, View
 from notebook_bcc.cli.words import Words
-from notebook_bcc.settings import Language, Settings, read_settings
+from notebook_bcc.planners.remote import Dialect
+from notebook_bcc.settings import Language, Settings, read_address, read_settings, read_token
 
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
+
+LOCAL = "local"
 
 RunArgument = Annotated[str, typer.Argument(help="A run: its id, the start of one, a path, or `last`.", metavar="RUN")]
 RunsOption = Annotated[
@@ -51,6 +54,22 @@ MaxBehaviorsOption = Annotated[
 ]
 MaxSecondsOption = Annotated[float | None, typer.Option("--max-seconds", min=0, help="Stop after so many seconds.")]
 CellTimeoutOption = Annotated[float | None, typer.Option("--cell-timeout", min=0, help="Seconds one cell may take.")]
+DialectOption = Annotated[
+    Dialect | None, typer.Option("--dialect", help="What the planner speaks: v2 (default), or v1 for older ones.")
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="A file with the token, in place of the environment's.", metavar="FILE"),
+]
+KernelUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel-url",
+        help="Run cells behind this Jupyter Server; `local`: in a process of ours. [env: USE_REMOTE_EXECUTION, "
+        "BACKEND_BASE_URL, BACKEND_TOKEN]",
+        metavar="URL",
+    ),
+]
 StrictOption = Annotated[
     bool | None,
     typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
@@ -63,9 +82,22 @@ def settings_of(
     lang: Language | None = None,
     max_actions: int | None = None,
     interactive: bool | None = None,
+    kernel_url: str | None = None,
+    token_file: Path | None = None,
 ) -> Settings:
-    """The settings, with what was given on the command line first."""
-    flags = {"runs": runs, "lang": lang, "max_execution_steps": max_actions, "interactive_mode": interactive}
+    """The settings, with what was given on the command line first. `token_file` holds the planner's token."""
+    flags: dict[str, Any] = {  # Any: values of any type
+        "runs": runs,
+        "lang": lang,
+        "max_execution_steps": max_actions,
+        "interactive_mode": interactive,
+        "dslc_token": read_token(token_file) if token_file is not None else None,
+    }
+    if kernel_url == LOCAL:
+        flags["use_remote_execution"] = False
+    elif kernel_url is not None:
+        flags["backend_base_url"] = read_address(kernel_url, option="--kernel-url")
+        flags["use_remote_execution"] = True
     return read_settings(flags=flags)
 
 

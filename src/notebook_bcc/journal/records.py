@@ -64,17 +64,23 @@ class RunStarted(RecordBase):
     limits: Limits = Field(default_factory=Limits)
     planner: str = ""
     kernel: str = "python3"
+    kernel_url: str = ""
     version: str = ""
 
 
 class RunResumed(RecordBase):
-    """A process took the run up again. `restart` says what a person chose after an error."""
+    """A process took the run up again. `restart` says what a person chose after an error.
+
+    `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
+    """
 
     kind: Literal["run_resumed"] = "run_resumed"
     restart: Literal["behavior", "workflow", "reset"] = "behavior"
     accept_differences: bool = False
     policies: Policies | None = None
     limits: Limits | None = None
+    planner: str = ""
+    kernel_url: str | None = None
     version: str = ""
 
 
