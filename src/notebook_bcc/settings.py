@@ -27,7 +27,6 @@ ENV_FILE: Final = ".env"
 _FLAGS: Final[Mapping[str, str]] = {
     "max_execution_steps": "--max-actions",
     "interactive_mode": "--interactive",
-    "dslc_base_url": "--planner",
     "backend_base_url": "--kernel-url",
     "use_remote_execution": "--kernel-url",
     "dslc_token": "--token-file",

@@ -36,6 +36,13 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "cancel": ("notebook_bcc.cli.commands", "Cancel a run."),
     "confirm": ("notebook_bcc.cli.commands", "Accept the change of the plan that a run waits with."),
     "reject": ("notebook_bcc.cli.commands", "Decline the change of the plan that a run waits with."),
+    "serve": ("notebook_bcc.cli.serve", "Answer planning and generating requests over HTTP."),
+    "backend": ("notebook_bcc.cli.backend", "Start a Jupyter Server for remote execution."),
+    "observe": ("notebook_bcc.cli.observe", "Show the next request to the planner, and what the filter removed."),
+    "ask": ("notebook_bcc.cli.ask", "Send a request to a planner and show its answer."),
+    "apply": ("notebook_bcc.cli.apply", "Fold a planner's answer into a state, without touching the run."),
+    "config": ("notebook_bcc.cli.config", "Print the settings and where each came from."),
+    "conform": ("notebook_bcc.cli.conform", "Check whether a DSLC server keeps the protocol."),
     "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
 }
 

@@ -11,12 +11,12 @@ import typer
 from notebook_bcc.cli.live import LiveView
 from notebook_bcc.cli.view import JsonView, PlainView, QuietView, View
 from notebook_bcc.cli.words import Words
-from notebook_bcc.planners.remote import Dialect
 from notebook_bcc.settings import Language, Settings, read_address, read_settings, read_token
 
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
+Dialect = Literal["v2", "v1"]
 
 LOCAL = "local"
 

@@ -56,7 +56,7 @@ async def replay_command(
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
         company = Company(person=RecordedPerson(recording.decisions), warn=lambda text: view.say(text, tone="warning"))
-        async with started(order, root=settings.runs, workshop=workshop(), company=company) as session:
+        async with started(order, root=settings.runs, workshop=workshop(settings), company=company) as session:
             with ctrl_c(session, view, words):
                 await _carry(session, recording, view)
             delivery = await session.deliver(verify=False)

@@ -12,8 +12,10 @@ from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
+    DialectOption,
     InteractiveOption,
     JsonOption,
+    KernelUrlOption,
     LangOption,
     MaxActionsOption,
     MaxBehaviorsOption,
@@ -25,6 +27,7 @@ from notebook_bcc.cli.options import (
     RunArgument,
     RunsOption,
     StrictOption,
+    TokenFileOption,
     choose_view,
     given,
     is_terminal,
@@ -33,8 +36,8 @@ from notebook_bcc.cli.options import (
 from notebook_bcc.cli.words import Words
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, resumed
-from notebook_bcc.settings import Settings
-from notebook_bcc.wiring import workshop
+from notebook_bcc.settings import DEFAULT, Settings
+from notebook_bcc.wiring import planner_spec, workshop
 
 
 async def resume_command(
@@ -45,6 +48,13 @@ async def resume_command(
     accept_differences: Annotated[
         bool, typer.Option("--accept-differences", help="Go on although a cell fails when the kernel is rebuilt.")
     ] = False,
+    planner: Annotated[
+        str,
+        typer.Option("--planner", help="Another planner: a URL, `remote`, or `script` for its own.", metavar="URL"),
+    ] = "",
+    dialect: DialectOption = None,
+    token_file: TokenFileOption = None,
+    kernel_url: KernelUrlOption = None,
     confirm: ConfirmOption = None,
     on_error: OnErrorOption = None,
     on_unachieved: OnUnachievedOption = None,
@@ -64,7 +74,8 @@ async def resume_command(
 
     Plan and notebook come from the journal. The kernel's variables are rebuilt by running the cells that had succeeded
     again; their outputs are compared with the recorded ones, and differences are reported. No completed action is
-    carried out a second time. Policies and limits stay as they were unless they are given here.
+    carried out a second time. Policies and limits stay as they were unless they are given here; so do the planner and
+    the place of the kernel.
 
     \b
       nbcc resume last                       after a stop, a crash, a kill, an error
@@ -72,7 +83,7 @@ async def resume_command(
       nbcc resume last --restart workflow    the whole workflow again, after an error
       nbcc resume last --restart reset       from nothing, also after a cancel
     """
-    settings = settings_of(runs=runs, lang=lang, interactive=interactive)
+    settings = settings_of(runs=runs, lang=lang, interactive=interactive, kernel_url=kernel_url, token_file=token_file)
     order = ResumeOrder(
         restart=restart,
         accept_differences=accept_differences,
@@ -86,6 +97,9 @@ async def resume_command(
         limits=given(
             actions=max_actions, behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout
         ),
+        planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
+        # The environment's wish counts like a flag; without any the run stays where it was.
+        kernel_url=None if settings.source_of("use_remote_execution") == DEFAULT else settings.kernel_url,
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
@@ -103,7 +117,7 @@ async def go_on(
     """Take a run up again in front of the user."""
     words = Words(settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet)
-    tools = workshop()
+    tools = workshop(settings)
     return await carry_out(
         lambda company: resumed(folder, order, workshop=tools, company=company),
         view=view,

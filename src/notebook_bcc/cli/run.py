@@ -12,8 +12,10 @@ from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
+    DialectOption,
     InteractiveOption,
     JsonOption,
+    KernelUrlOption,
     LangOption,
     MaxActionsOption,
     MaxBehaviorsOption,
@@ -24,6 +26,7 @@ from notebook_bcc.cli.options import (
     QuietOption,
     RunsOption,
     StrictOption,
+    TokenFileOption,
     choose_view,
     given,
     is_terminal,
@@ -32,11 +35,24 @@ from notebook_bcc.cli.options import (
 from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.records import Limits, Policies
 from notebook_bcc.runs.lifecycle import started
-from notebook_bcc.wiring import script_order, workshop
+from notebook_bcc.wiring import SCRIPT_PLANNER, planner_spec, run_order, workshop
 
 
 async def run_command(
-    script: Annotated[Path, typer.Argument(help="The script: a YAML file.", metavar="SCRIPT.yaml")],
+    script: Annotated[
+        Path | None, typer.Argument(help="The script: a YAML file.", metavar="[SCRIPT.yaml]", show_default=False)
+    ] = None,
+    planner: Annotated[
+        str,
+        typer.Option(
+            "--planner",
+            help="Who plans: `script`, the DSLC service at a URL, or `remote` for the one at DSLC_BASE_URL. "
+            "[env: DSLC_TOKEN for its token]",
+            metavar="URL",
+        ),
+    ] = SCRIPT_PLANNER,
+    dialect: DialectOption = None,
+    token_file: TokenFileOption = None,
     goal: Annotated[str, typer.Option("--goal", help="The goal, in place of the script's.")] = "",
     name: Annotated[str, typer.Option("--name", help="A name for the run; it becomes part of its id.")] = "",
     out: Annotated[
@@ -46,6 +62,7 @@ async def run_command(
         bool, typer.Option("--overwrite", help="Replace a file at --out that nbcc did not write.")
     ] = False,
     kernel: Annotated[str, typer.Option("--kernel", help="The Jupyter kernel to run cells in.")] = "python3",
+    kernel_url: KernelUrlOption = None,
     confirm: ConfirmOption = None,
     on_error: OnErrorOption = None,
     on_unachieved: OnUnachievedOption = None,
@@ -67,6 +84,9 @@ async def run_command(
     from the last completed action. Ctrl-C once pauses after the current action, twice stops at once; both can be
     resumed. When the workflow is completed the notebook is run again in a fresh kernel and stamped as verified.
 
+    With --planner a service plans, and no script is needed; one that is given brings its goal, its name and its data
+    files. With --kernel-url the cells run behind a Jupyter Server; `nbcc backend` starts one.
+
     \b
     A session:
       $ cat > hello.yaml
@@ -87,10 +107,18 @@ async def run_command(
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable.
     """
-    settings = settings_of(runs=runs, lang=lang, max_actions=max_actions, interactive=interactive)
+    settings = settings_of(
+        runs=runs,
+        lang=lang,
+        max_actions=max_actions,
+        interactive=interactive,
+        kernel_url=kernel_url,
+        token_file=token_file,
+    )
     words = Words(settings.lang)
-    order = script_order(
+    order = run_order(
         script,
+        planner=planner_spec(planner, dialect=dialect, settings=settings),
         policies=Policies(
             interactive=settings.interactive_mode,
             **given(confirm=confirm, on_error=on_error, on_unachieved=on_unachieved, strict_actions=strict_actions),
@@ -102,11 +130,12 @@ async def run_command(
         name=name,
         goal=goal,
         kernel=kernel,
+        kernel_url=settings.kernel_url,
         out=out,
         overwrite=overwrite,
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
-    tools = workshop()
+    tools = workshop(settings)
     return await carry_out(
         lambda company: started(order, root=settings.runs, workshop=tools, company=company),
         view=view,

@@ -57,13 +57,14 @@ async def verify_command(
         tidy=inputs is not None or folder is not None,
         worked_in=folder.work if folder is not None else beside,
         cell_seconds=cell_timeout or 0.0,
+        kernel_url=settings.kernel_url,
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
         if folder is None:
-            result = await verify_notebook(order, workshop(), on_cell=view.verifying)
+            result = await verify_notebook(order, workshop(settings), on_cell=view.verifying)
         else:
-            result = await verify_run(folder, order, workshop=workshop(), on_cell=view.verifying)
+            result = await verify_run(folder, order, workshop=workshop(settings), on_cell=view.verifying)
         view.close()
         return Exit.COMPLETED if report_verification(result, view, words) else Exit.UNVERIFIED
 

@@ -128,6 +128,20 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "Stopped: {limit}. Go on for as long again? [y]es / [n]o: ",
         "已停止：{limit}。是否再继续同样长？[y] 是 / [n] 否：",
     ),
+    "serving": (
+        "{url} answers planning and generating requests from {source}; Ctrl-C stops it",
+        "{url} 正在依据 {source} 应答规划与生成请求；按 Ctrl-C 停止",
+    ),
+    "token": ("token (shown once, kept nowhere): {token}", "令牌（仅显示一次，不会保存）：{token}"),
+    "unencrypted": (
+        "warning: requests and the token travel unencrypted; put a server with TLS in front of this one",
+        "警告：请求和令牌以明文传输；请在此服务之前部署 TLS 代理",
+    ),
+    "backend": (
+        "{url} is a Jupyter Server whose root is {root}; Ctrl-C stops it and its kernels",
+        "{url} 是 Jupyter Server，根目录为 {root}；按 Ctrl-C 停止该服务及其内核",
+    ),
+    "backend_use": ("use it with:   {command}", "使用方法：{command}"),
     "seconds": ("{value} s", "{value} 秒"),
 }
 

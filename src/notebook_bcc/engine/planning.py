@@ -102,7 +102,7 @@ class PlannerDesk:
                 await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                 continue
             seconds = round(self._timer() - started, 6)
-            yield answer_records(request_id, purpose, state, response, seconds)
+            yield answered(request_id, purpose, state, response, seconds)
             return
 
     def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
@@ -262,7 +262,7 @@ def identify(state: RunState, pending: PlanningAsked | GeneratingAsked | None) -
     return f"{state.run_id}.{state.requests + 1}", 1
 
 
-def answer_records(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
+def answered(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
     """The answer as far as it can be used; a plan that cannot be applied, or a place that does not exist, is said."""
     problems: list[Record] = []
     update = response.context_update

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from notebook_bcc.engine.decide import decide
-from notebook_bcc.engine.intents import AskPerson, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
+from notebook_bcc.engine.intents import AskPerson, CarryOut, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.plan_changes import plan_diff
 from notebook_bcc.engine.planning import Asking
@@ -183,6 +183,9 @@ class Runner:
                 raise _Interrupted
             await self._take_commands()
             intent = decide(self._state)
+            if isinstance(intent, CarryOut):
+                await self._carry_out(intent)
+                return
             if self._pending and not self._stays_inside(intent):
                 await self._flush()
             if isinstance(intent, Stop):
@@ -210,6 +213,18 @@ class Runner:
             detail = f"internal error: {type(error).__name__}: {error}"
             await self._append((RunStopped(reason="interrupted", detail=detail),))
             raise
+
+    async def _carry_out(self, intent: CarryOut) -> None:
+        """Run the action while the journal is written: a kernel remembers nothing that the journal would have to know
+        first, and a cell without its completion is carried out again whatever else is known of it."""
+        writing = asyncio.ensure_future(self._flush())
+        try:
+            batch = await self._performer.at_once(intent, self._state)
+        finally:
+            await asyncio.wait((writing,))
+        writing.result()
+        if batch is not None:
+            await self._commit(batch, wait=True)
 
     def _stays_inside(self, intent: Intent) -> bool:
         """Whether nobody outside hears of the run by this: no planner, no kernel, no person, no waiting."""
@@ -240,6 +255,8 @@ class Runner:
         """Everything folded becomes durable, all of it or nothing; then the readers get it."""
         async with self._writing:
             seen, self._pending = self._pending, []
+            if not seen:
+                return
             self._committing = True
             try:
                 await self._journal.append([entry for entry, _ in seen])

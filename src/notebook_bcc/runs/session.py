@@ -169,9 +169,7 @@ async def session_of(
         state = await folded(journal)
         if kernel_url is None:
             kernel_url = state.kernel_url if state.seq else first.kernel_url
-        wish = KernelWish(
-            name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes, url=kernel_url
-        )
+        wish = KernelWish(name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes, url=kernel_url)
         kernel = workshop.make_kernel(wish)
         planner = await workshop.make_planner(planner_spec or state.planner or first.planner, folder)
         runner = Runner(
