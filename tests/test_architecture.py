@@ -33,7 +33,9 @@ FLOORS = {
 # Every library from outside, and the only places that may know it. A path that ends in "/" is a room.
 DOORS = {
     "pydantic": ["protocol/", "journal/", "planners/", "settings.py"],
-    "pydantic_core": ["protocol/"],
+    "pydantic_core": ["protocol/", "server/body.py"],
+    "uvicorn": ["server/serving.py"],
+    "wsproto": ["kernel/jupyter_server_socket.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
@@ -46,8 +48,10 @@ DOORS = {
 PRINTERS = ["cli/"]
 # The command line, and the one private loop behind the synchronous calls that the seeds promise.
 LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
-# The runner, the CLI, and the places that call code of others: handlers and hooks, cells, objects in a kernel.
-BORDER_POSTS = ["engine/runner.py", "cli/main.py", "engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
+# The runner, a server request, the CLI; and the places that call code of others: handlers and hooks, cells, objects in a
+# kernel.
+BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
+BORDER_POSTS += ["engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.

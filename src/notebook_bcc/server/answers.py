@@ -1,0 +1,201 @@
+"""Answers as they grow: one planner at work, any number of clients reading from the start.
+
+A planner's answer belongs to no connection. A client that asks again, because its first connection was cut or is
+hanging, reads what there is from the start and then what is still to come; the planner is asked once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from notebook_bcc.errors import PlannerAnswerInvalid
+from notebook_bcc.server.rounds import Rounds
+from notebook_bcc.server.wire import Receive
+
+
+class Answer:
+    """The parts of one answer. `failure` is what ended it, if it did not end well."""
+
+    def __init__(
+        self,
+        *,
+        rounds: Rounds,
+        seconds: float,
+        most_bytes: int,
+        linger: float,
+        settled: Callable[[Answer], None],
+    ) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.ended = False
+        self.failure: BaseException | None = None
+        self._rounds = rounds
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._linger = linger
+        self._settled = settled
+        self._readers: set[Reader] = set()
+        self._progress = asyncio.get_running_loop().time()
+        self._left: float | None = None
+        self._reason: Exception | None = None
+        self._task: asyncio.Task[Any] | None = None  # Any: a request's own task or ours
+        self._over: asyncio.Future[None] | None = None
+
+    def start(self, source: AsyncIterator[bytes]) -> None:
+        """Let the planner work in a task of its own: a slow or a lost client holds up nobody else."""
+        self._task = asyncio.get_running_loop().create_task(self.work(source, turns=True))
+        self._task.add_done_callback(self._done)
+
+    async def work(self, source: AsyncIterator[bytes], *, turns: bool = False) -> None:
+        """Let the planner work in this task, to the end of its answer. Raises what the answer fails with.
+
+        With `turns` the readers have theirs after each part: a planner that never waits would otherwise hold its first
+        action back.
+        """
+        self._task = asyncio.current_task()
+        self._rounds.add(self._look)
+        try:
+            async with aclosing(source) as parts:  # type: ignore[type-var]  # a generator in practice
+                async for part in parts:
+                    self._add(part)
+                    if turns:
+                        await asyncio.sleep(0)
+        except BaseException as error:
+            cancelled = isinstance(error, asyncio.CancelledError)
+            # What it fails with after it was told to stop is a consequence, not the reason.
+            self._end(self._reason or (ConnectionError("the service is being stopped") if cancelled else error))
+            self._raise_reason()
+            raise
+        self._end(self._reason)
+        self._raise_reason()
+
+    def stop(self, reason: Exception) -> None:
+        """End it before its end, if it has not ended."""
+        if self._task is not None and not self.ended and self._reason is None:
+            self._reason = reason
+            self._task.cancel()
+
+    async def wait(self) -> None:
+        """Until the answer has ended, well or not."""
+        while not self.ended:
+            self._over = self._over or asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._over)
+
+    def join(self, reader: Reader) -> None:
+        self._readers.add(reader)
+        self._left = None
+
+    def leave(self, reader: Reader) -> None:
+        """The last client to leave an answer that is not ready starts the clock: it may ask again."""
+        self._readers.discard(reader)
+        if not self._readers and not self.ended:
+            self._left = asyncio.get_running_loop().time()
+
+    def _add(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.size > self._most_bytes:
+            reason = f"the answer is longer than {self._most_bytes} bytes"
+            raise PlannerAnswerInvalid(planner="behind this service", reason=reason)
+        self.parts.append(part)
+        self._progress = asyncio.get_running_loop().time()
+        self._wake()
+
+    def _end(self, failure: BaseException | None) -> None:
+        self.failure = failure
+        self.ended = True
+        self._rounds.remove(self._look)
+        self._wake()
+        if self._over is not None:
+            self._over.set_result(None)
+        self._settled(self)
+
+    def _raise_reason(self) -> None:
+        """What it was stopped for, instead of the cancellation that this took; not when others cancelled too."""
+        if self._reason is not None and self._task is not None and self._task.uncancel() == 0:
+            raise self._reason
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() and not self.ended:
+            # Stopped before its first step: `work` could not say so.
+            self._end(self._reason or ConnectionError("the service is being stopped"))
+        elif not task.cancelled():
+            # Looked at, so that nobody complains: whoever reads is told, and without a reader nobody has to be.
+            task.exception()
+
+    def _look(self, now: float) -> None:
+        if now - self._progress > self._seconds:
+            self.stop(TimeoutError(f"the planner took longer than {self._seconds:g} seconds"))
+        elif self._left is not None and now - self._left > self._linger:
+            self.stop(ConnectionError("no client is waiting any more"))
+
+    def _wake(self) -> None:
+        for reader in self._readers:
+            reader.wake()
+
+
+class Reader:
+    """One client's place in an answer."""
+
+    def __init__(self, answer: Answer, receive: Receive, *, rounds: Rounds) -> None:
+        self.gone = False
+        self._answer = answer
+        self._receive = receive
+        self._rounds = rounds
+        self._seen = 0
+        self._waiting: asyncio.Future[None] | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> Reader:
+        self._answer.join(self)
+        self._rounds.add(self._look)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._rounds.remove(self._look)
+        if self._watch is not None:
+            self._watch.cancel()
+        self._answer.leave(self)
+
+    async def take(self) -> Sequence[bytes]:
+        """The parts that are new, as soon as there are some; none at the end, or when the client has gone.
+
+        Raises what the answer failed with, after all that came before it.
+        """
+        answer = self._answer
+        while self._seen == len(answer.parts) and not self.gone:
+            if answer.ended:
+                if answer.failure is not None:
+                    raise answer.failure
+                return ()
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+        new = () if self.gone else answer.parts[self._seen :]
+        self._seen = len(answer.parts)
+        return new
+
+    async def whole(self) -> Sequence[bytes]:
+        """All parts once the answer has ended; none when the client has gone. Raises like `take`."""
+        while await self.take():
+            pass
+        return () if self.gone else self._answer.parts
+
+    def wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _look(self, now: float) -> None:
+        """The client is watched once the first round finds it still waiting; most answers are given before that."""
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().create_task(self._see_it_go())
+
+    async def _see_it_go(self) -> None:
+        """A GET has an empty body to be received before that; nothing else comes."""
+        for _ in range(2):
+            if (await self._receive())["type"] == "http.disconnect":
+                self.gone = True
+                self._answer.leave(self)
+                self.wake()
+                return

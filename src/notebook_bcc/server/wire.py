@@ -1,0 +1,58 @@
+"""The words of ASGI, and a reply over it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from notebook_bcc.server.problems import Headers, Problem
+
+# Any: the messages of ASGI are dicts of many shapes; this module and those that read a scope know which.
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+JSON = b"application/json"
+NDJSON = b"application/x-ndjson"
+_COMMON: Headers = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+# A proxy that collects a stream before it passes it on would undo the flushing.
+_STREAM: Headers = ((b"content-type", NDJSON), *_COMMON, (b"x-accel-buffering", b"no"))
+REPLAYED: Headers = ((b"idempotent-replayed", b"true"),)
+
+
+class Reply:
+    """The one answer to a request. `status` is 0 until it has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def whole(self, body: bytes, *, status: int = 200, content: bytes = JSON, headers: Headers = ()) -> None:
+        """Everything at once."""
+        self.status = status
+        fields = [(b"content-type", content), (b"content-length", b"%d" % len(body)), *_COMMON, *headers]
+        await self._send({"type": "http.response.start", "status": status, "headers": fields})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def problem(self, problem: Problem) -> None:
+        await self.whole(problem.to_json(), status=problem.status, headers=problem.headers)
+
+    async def part(self, lines: bytes, *, headers: Headers = ()) -> None:
+        """Some lines of a stream, flushed; the first ones begin it."""
+        if not self.status:
+            self.status = 200
+            await self._send({"type": "http.response.start", "status": 200, "headers": [*_STREAM, *headers]})
+        await self._send({"type": "http.response.body", "body": lines, "more_body": True})
+
+    async def end(self) -> None:
+        """The end of a stream, said as such: a stream that is not ended has broken."""
+        await self._send({"type": "http.response.body", "body": b""})
+
+
+def header(scope: Scope, name: bytes) -> bytes | None:
+    """The first header of this name (lower case), or None."""
+    for each, value in scope["headers"]:
+        if each == name:
+            found: bytes = value
+            return found
+    return None
