@@ -1,0 +1,124 @@
+# A fresh machine needs python3 (3.11 or newer) and make; `make demo` and `make test` do the rest.
+# Paths are relative throughout, so that the project may live in a folder with spaces in its name.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test check lint bench kill-test format schemas constraints clean
+
+PYTHON ?= python3
+UV ?= $(shell command -v uv 2>/dev/null)
+# Workers of the test run: as many as there are processors, but not more than kernels and SQLite files stay quick with.
+WORKERS ?= logical
+TESTS ?=
+
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+DEMO := build/demo
+
+# What is set here for other programs must not change what happens: it should be as on a fresh machine.
+unexport PYTHONPATH PYTHONHOME PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PIP_USER PIP_TARGET
+
+help: ## print this list
+	@echo 'Notebook-BCC. A fresh machine needs only `make demo` and `make test`.'
+	@echo
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+demo: .venv/.demo-ready ## carry out the built-in workflow: an executed notebook and a web page
+	@mkdir -p $(DEMO)
+	@$(BIN)/nbcc run src/notebook_bcc/playbooks/demo/demo.yaml --confirm auto --runs $(DEMO)/runs \
+		--out $(DEMO)/demo.ipynb --overwrite
+	@echo
+	@echo 'notebook: $(DEMO)/demo.ipynb'
+	@echo 'web page: $(DEMO)/demo.html'
+
+test: .venv/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
+	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist loadgroup $(TESTS)
+
+check: lint test ## everything that must be green: lint, then the tests (the architecture's among them)
+
+lint: .venv/.dev-ready ## formatting, lint and types
+	$(RUN) ruff format --check
+	$(RUN) ruff check
+	$(RUN) mypy
+
+bench: .venv/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
+	$(RUN) benchmarks
+
+kill-test: .venv/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
+	$(RUN) pytest -m slow --timeout 1800 $(TESTS)
+
+format: .venv/.dev-ready ## put the sources into their one form
+	$(RUN) ruff format
+	$(RUN) ruff check --fix
+
+schemas: .venv/.dev-ready ## write docs/ anew from the models and the transition table
+	$(BIN)/python docs/build_schemas.py
+	$(BIN)/python docs/build_state_machine.py
+
+constraints: pyproject.toml ## resolve every pin of constraints.txt anew (needs uv)
+	@test -n '$(UV)' || { echo 'make constraints needs uv on the PATH.' >&2; exit 1; }
+	printf 'hatchling\n' | '$(UV)' pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras \
+		--no-header --no-annotate pyproject.toml - --output-file constraints.txt
+	@! grep -nE '://|--|@ ' constraints.txt || { echo 'constraints.txt must name packages and versions only.' >&2; exit 1; }
+
+clean: ## remove everything that can be made again; runs of your own stay
+	rm -rf .venv build dist .coverage htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. A stamp is written when an installation is complete, so the second call has nothing to do. What is
+# installed follows pyproject.toml and constraints.txt; the project itself is installed editable and follows its sources.
+
+.venv/.demo-ready: .venv/.made pyproject.toml constraints.txt
+	$(call install,ml)
+	@touch $@
+
+.venv/.dev-ready: .venv/.made pyproject.toml constraints.txt
+	$(call install,ml$(comma)dev)
+	@touch .venv/.demo-ready $@
+
+.venv/.bench-ready: .venv/.made pyproject.toml constraints.txt
+	$(call install,ml$(comma)dev$(comma)bench)
+	@touch .venv/.demo-ready .venv/.dev-ready $@
+
+comma := ,
+
+# The build of our own package obeys the constraints too; each installer has its own names for that. An environment that
+# uv made has no pip of its own.
+define install
+	@echo 'Installing into .venv: core, $(1) (the first time a minute or two)' && \
+	if [ -n '$(UV)' ]; then \
+		'$(UV)' pip install --quiet --python $(BIN)/python --build-constraints constraints.txt \
+			--constraint constraints.txt --editable '.[$(1)]'; \
+	else \
+		{ $(RUN) pip --version >/dev/null 2>&1 || $(RUN) ensurepip >/dev/null; } && \
+		PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(RUN) pip install --quiet \
+			--disable-pip-version-check --no-input --constraint constraints.txt --editable '.[$(1)]'; \
+	fi
+endef
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+# An environment that works is kept. Any python on the PATH will do if python3 itself is too old.
+.venv/.made:
+	@if $(BIN)/python -c '$(NEW_ENOUGH)' 2>/dev/null; then :; else \
+		for python in '$(PYTHON)' python3.13 python3.12 python3.11 ''; do \
+			if [ -n "$$python" ] && "$$python" -c '$(NEW_ENOUGH)' 2>/dev/null; then break; fi; \
+		done; \
+		if [ -n '$(UV)' ]; then \
+			rm -rf .venv && '$(UV)' venv --quiet --python "$${python:->=3.11}" .venv || exit 1; \
+		elif [ -z "$$python" ]; then \
+			echo 'Notebook-BCC needs Python 3.11 or newer; $(PYTHON) is' "$$($(PYTHON) --version 2>&1 || true)." >&2; \
+			echo 'Install one and name it: make PYTHON=/path/to/python3.12 demo. With uv on the PATH it is fetched for you.' >&2; \
+			exit 1; \
+		elif ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+			echo "$$python cannot make virtual environments: its venv module is missing." >&2; \
+			echo 'On Debian and Ubuntu: apt-get install python3-venv. Or put uv on the PATH.' >&2; \
+			exit 1; \
+		else \
+			echo "Making the virtual environment .venv with $$python" && "$$python" -m venv --clear .venv || exit 1; \
+		fi; \
+	fi
+	@touch $@

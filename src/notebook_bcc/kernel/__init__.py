@@ -1,0 +1,1 @@
+"""Where code runs: one interface, real kernels behind it, and a double."""

@@ -1,0 +1,111 @@
+"""What the engine asks of a kernel, and what it gets back.
+
+A cell that raises is an `Execution` with an error: data. Only a kernel that is dead, lost or stuck is an exception
+(`KernelDied`, `KernelStartFailed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from notebook_bcc.protocol.cells import Output
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """What a cell raised. `name` is the exception's class, `CellTimeout` when our time limit ended it."""
+
+    name: str
+    message: str
+    traceback: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VariableChanges:
+    """What changed in the namespace since the last time it was listed.
+
+    A value is a JSON value when it is a scalar or a small container, else a type summary such as
+    `DataFrame(1460×79)`.
+    """
+
+    updated: Mapping[str, Any] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of one cell, finished: the reply and idle have both arrived."""
+
+    outputs: tuple[Output, ...] = ()
+    error: CellError | None = None
+    execution_count: int | None = None
+    variables: VariableChanges = field(default_factory=VariableChanges)
+    seconds: float = 0.0
+    dropped_bytes: int = 0
+
+    @property
+    def succeeded(self) -> bool:
+        return self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelIdentity:
+    """What the notebook's metadata says about the kernel."""
+
+    name: str
+    display_name: str
+    language: str
+    language_version: str = ""
+    file_extension: str = ".py"
+    session: str = ""
+    """Under what another process can speak to this kernel again, where it outlives ours."""
+
+
+class Kernel(Protocol):
+    """A namespace that code runs in. One cell at a time; not safe for concurrent calls."""
+
+    @property
+    def identity(self) -> KernelIdentity: ...
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether a started kernel's process still exists. False before start and after close."""
+        ...
+
+    async def start(self) -> None:
+        """Bring the kernel up with an empty namespace. Raises KernelStartFailed."""
+        ...
+
+    async def execute(
+        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
+    ) -> Execution:
+        """Run one cell. `on_output` sees each output as it arrives (streams in pieces), before it is merged.
+
+        Over `time_limit` seconds the cell is interrupted; one that ignores this is killed with its kernel.
+        Raises KernelDied. When the awaiting task is cancelled the cell is interrupted and the cancellation goes on.
+        """
+        ...
+
+    async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
+        """Summaries computed in the kernel: name -> strategy (`shape_only`, `describe_only`, `head_only`,
+        `last_N_only`). Names that do not exist are left out; a strategy that does not fit the value falls back to
+        the type summary."""
+        ...
+
+    async def promote(self, variable: str, new_name: str) -> VariableChanges:
+        """Rename a variable in the kernel. Raises VariableMissing, and then nothing has changed."""
+        ...
+
+    async def interrupt(self) -> None:
+        """Ask the running cell to stop."""
+        ...
+
+    async def restart(self) -> None:
+        """End the kernel, whatever it is doing, and start it again with an empty namespace."""
+        ...
+
+    async def close(self) -> None:
+        """End the kernel and release everything. Never fails; may be called twice."""
+        ...

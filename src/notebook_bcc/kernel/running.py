@@ -1,0 +1,160 @@
+"""One started kernel of any kind: cells and questions put to it, each with its time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from notebook_bcc.errors import KernelDied, VariableMissing
+from notebook_bcc.kernel import inspection
+from notebook_bcc.kernel.conversation import Request
+from notebook_bcc.kernel.interface import CellError, Execution, VariableChanges
+from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits, read_error
+from notebook_bcc.kernel.wire import Content
+from notebook_bcc.protocol.cells import Output
+
+_ANSWER_SECONDS = 60.0
+
+
+class Running(ABC):
+    """What kinds of kernels differ in is abstract: how messages travel, and how a kernel is interrupted and ended."""
+
+    def __init__(self, *, output_limits: OutputLimits, interrupt_grace: float) -> None:
+        self._output_limits = output_limits
+        self._interrupt_grace = interrupt_grace
+        self._stopping: asyncio.Task[None] | None = None
+        # Whether it has our probe, and can be asked about its variables.
+        self.inspects = False
+
+    @abstractmethod
+    def send(
+        self,
+        kind: str,
+        content: Content,
+        *,
+        channel: str = "shell",
+        collector: OutputCollector | None = None,
+        on_output: Callable[[Output], None] | None = None,
+        wants_idle: bool = True,
+    ) -> Request:
+        """Put a request on its way."""
+
+    @abstractmethod
+    async def interrupt(self) -> None:
+        """Ask the running cell to stop. Never fails."""
+
+    @abstractmethod
+    async def end(self) -> str:
+        """End the kernel by force. Returns how, as the end of a sentence. Never fails."""
+
+    @abstractmethod
+    def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
+        """The error that says why the kernel is gone; `cause` where the caller knows better."""
+
+    async def execute(
+        self, source: str, *, time_limit: float | None, on_output: Callable[[Output], None] | None
+    ) -> Execution:
+        content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False, "stop_on_error": False}
+        collector = OutputCollector(self._output_limits)
+        request = self.send("execute_request", content, collector=collector, on_output=on_output)
+        return await self.finish(request, collector, time_limit=time_limit)
+
+    async def finish(self, request: Request, collector: OutputCollector, *, time_limit: float | None) -> Execution:
+        """Wait for a cell that is under way. Raises KernelDied."""
+        started = time.monotonic()
+        overdue: CellError | None = None
+        try:
+            async with asyncio.timeout(time_limit):
+                await asyncio.shield(request.done)
+        except TimeoutError:
+            overdue = CellError("CellTimeout", f"the cell ran longer than {time_limit:g} s and was interrupted")
+            await self._stop(request, f"a cell ran longer than {time_limit:g} s")
+        except asyncio.CancelledError:
+            # The kernel must be usable afterwards: whoever calls next waits for this first.
+            self._stopping = asyncio.create_task(self._stop(request, "a cell was cancelled"))
+            # Whether that cost the kernel its life is for the next caller to see.
+            self._stopping.add_done_callback(lambda task: task.cancelled() or task.exception())
+            await asyncio.wait([self._stopping])
+            raise
+        reply = self.reply(request)
+        error = overdue if reply.get("status") == "ok" else self._error(reply, overdue)
+        if overdue is not None and error is not None:
+            collector.replace_error(error)
+        variables = await self._changes(reply)
+        return Execution(
+            outputs=collector.outputs(),
+            error=error,
+            execution_count=reply.get("execution_count"),
+            variables=variables,
+            seconds=time.monotonic() - started,
+            dropped_bytes=collector.dropped_bytes + request.lost_bytes,
+        )
+
+    async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
+        if not self.inspects or not wanted:
+            return {}
+        found = await self.ask(inspection.summarize(wanted))
+        return {} if found is None else dict(found)
+
+    async def promote(self, variable: str, new_name: str) -> VariableChanges:
+        """Raises VariableMissing, ActionRefused, KernelDied."""
+        found = await self.ask(inspection.promote(variable, new_name)) if self.inspects else None
+        if found is None:
+            raise VariableMissing(variable)
+        return inspection.read_promotion(found)
+
+    async def ask(self, expression: str) -> Any | None:
+        """What an expression gives in the kernel, None when it cannot be evaluated. Raises KernelDied."""
+        request = self.send("execute_request", inspection.ask(expression))
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await asyncio.shield(request.done)
+        except TimeoutError:
+            await self._stop(request, "looking at the variables took too long")
+        return inspection.answer(self.reply(request))
+
+    def reply(self, request: Request) -> Content:
+        """Raises KernelDied when there is none and will be none."""
+        if request.reply is None:
+            raise self.death(request=request)
+        return request.reply
+
+    async def settled(self) -> None:
+        """Wait until a cell that was cancelled has really ended."""
+        if self._stopping is not None:
+            await asyncio.wait([self._stopping])
+
+    async def _stop(self, request: Request, why: str) -> None:
+        """Interrupt until the cell ends; end the kernel if it does not. Raises KernelDied."""
+        deadline = time.monotonic() + self._interrupt_grace
+        while (left := deadline - time.monotonic()) > 0:
+            # A kernel ignores an interrupt that comes before the cell has begun: that one is soon tried again.
+            patience = self._interrupt_grace / 2 if request.is_busy else 0.1
+            await self.interrupt()
+            await asyncio.wait([request.done], timeout=min(left, patience))
+            if request.done.done():
+                return
+            if request.is_idle:
+                # The interrupt hit the kernel between the cell and its reply: there will be none.
+                request.take_reply({"status": "error", "ename": "KeyboardInterrupt", "evalue": ""})
+                return
+        how = await self.end()
+        raise self.death(f"{why}, did not stop when it was interrupted{how}", request)
+
+    def _error(self, reply: Content, overdue: CellError | None) -> CellError:
+        error = read_error(reply, self._output_limits)
+        if overdue is not None:
+            return CellError(overdue.name, overdue.message, error.traceback)
+        return error
+
+    async def _changes(self, reply: Content) -> VariableChanges:
+        if not self.inspects:
+            return VariableChanges()
+        attached = inspection.attached_changes(reply)
+        if attached is not None:
+            return attached
+        found = await self.ask(inspection.list_changes())
+        return VariableChanges() if found is None else inspection.read_changes(found)
