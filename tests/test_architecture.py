@@ -48,7 +48,7 @@ DOORS = {
 PRINTERS = ["cli/"]
 # The command line, and the one private loop behind the synchronous calls that the seeds promise.
 LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
-# The runner, a server request, the CLI; and the places that call code of others: handlers and hooks, cells, objects in a
+# The runner, a server request, the CLI; and the places that call code of others: handlers, hooks, cells, objects in a
 # kernel.
 BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
 BORDER_POSTS += ["engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]

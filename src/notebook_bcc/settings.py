@@ -150,7 +150,7 @@ def _parsed(parse: Callable[[str], Any], text: str, variable: str, source: str) 
     try:
         return parse(text.strip())
     except ValueError as error:
-        raise SettingsInvalid(f"{variable}={text!r} (from {source}) cannot be used: {error}") from error
+        raise SettingsInvalid(f"{variable}={mask_password(text)!r} (from {source}) cannot be used: {error}") from error
 
 
 def _env_file(path: Path) -> dict[str, str]:

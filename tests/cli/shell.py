@@ -119,14 +119,14 @@ class Shell:
         return Done(done.returncode, done.stdout, done.stderr)
 
     @contextmanager
-    def background(self, *arguments: str) -> Iterator[Background]:
+    def background(self, *arguments: str, **environment: str) -> Iterator[Background]:
         """Type a command and do not wait; it is gone when the block ends."""
         output = self.folder / "output.txt"
         with output.open("w", encoding="utf-8") as file:
             process = subprocess.Popen(
                 [*COMMAND, *arguments],
                 cwd=self.folder,
-                env=self.environment(),
+                env=self.environment(**environment),
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -166,6 +166,9 @@ _OURS = {
     "BACKEND_BASE_URL",
     "NOTEBOOK_ID",
     "USE_REMOTE_EXECUTION",
+    "DSLC_TOKEN",
+    "DSLC_TIMEOUT",
+    "BACKEND_TOKEN",
     "LANG",
     "LC_ALL",
     "LC_MESSAGES",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 
 import pytest
 
@@ -22,7 +23,7 @@ def v1(*parts: bytes) -> bytes:
     return struct.pack(f"<{len(offsets) + 1}Q", len(offsets), *offsets) + b"".join(parts)
 
 
-def message(metadata: dict[str, object]) -> list[bytes]:
+def message(metadata: Mapping[str, object]) -> list[bytes]:
     return [json.dumps(part).encode() for part in (HEADER, PARENT, metadata, CONTENT)]
 
 

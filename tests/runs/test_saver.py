@@ -32,7 +32,9 @@ def state_with(*sources: str, stopped: RunStopped | None = None) -> RunState:
     document = Document()
     for number, source in enumerate(sources):
         outputs = (ERROR,) if source.startswith("fail") else ()
-        document = document.with_cell(Cell(id=f"c{number}", type=CellType.CODE, source=source, outputs=outputs))
+        count = None if source.startswith("unrun") else number + 1
+        cell = Cell(id=f"c{number}", type=CellType.CODE, source=source, outputs=outputs, execution_count=count)
+        document = document.with_cell(cell)
     return RunState(run_id="run", goal="g", document=document, stopped=stopped)
 
 
@@ -123,7 +125,8 @@ def test_a_run_that_has_not_reached_its_end_says_so_in_its_last_cell(reason: str
     assert len(state.document.cells) == 2
 
 
-def test_of_a_completed_run_failed_cells_are_shown_only_on_request() -> None:
-    state = state_with("a", "fail", "b", stopped=RunStopped(reason="completed"))
+def test_of_a_completed_run_cells_that_failed_or_never_ran_are_shown_only_on_request() -> None:
+    sources = ["a", "fail", "unrun", "b"]
+    state = state_with(*sources, stopped=RunStopped(reason="completed"))
     assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a", "b"]
-    assert [cell.source for cell in shown_document(state, run_id="r", everything=True).cells] == ["a", "fail", "b"]
+    assert [cell.source for cell in shown_document(state, run_id="r", everything=True).cells] == sources

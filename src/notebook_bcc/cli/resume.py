@@ -36,7 +36,7 @@ from notebook_bcc.cli.options import (
 from notebook_bcc.cli.words import Words
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, resumed
-from notebook_bcc.settings import DEFAULT, Settings
+from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import planner_spec, workshop
 
 
@@ -98,8 +98,8 @@ async def resume_command(
             actions=max_actions, behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout
         ),
         planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
-        # The environment's wish counts like a flag; without any the run stays where it was.
-        kernel_url=None if settings.source_of("use_remote_execution") == DEFAULT else settings.kernel_url,
+        # Without a wish for another place the run stays where it was.
+        kernel_url=settings.kernel_url if kernel_url is not None or settings.use_remote_execution else None,
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)

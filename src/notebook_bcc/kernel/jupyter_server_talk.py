@@ -204,7 +204,7 @@ class ServerTalk:
             self._end("the connection to the Jupyter server broke while a cell ran, and its reply was lost")
 
     async def _watch(self) -> None:
-        """A server that deletes a kernel does not tell those who are connected to it."""
+        """When it is quiet for long: a server that deletes a kernel does not tell, and any message may get lost."""
         while not self.gone:
             await asyncio.sleep(_QUIET_SECONDS)
             if not self._sent or time.monotonic() - self._heard_at < _QUIET_SECONDS:
@@ -218,6 +218,21 @@ class ServerTalk:
                 self._end("the Jupyter server has deleted it (its idle kernels may be culled)")
             elif state == "dead":
                 self._end(_DEATHS["dead"])
+            elif self.has_ledger:
+                self._fill()
+            else:
+                await self._look_for_idle()
+
+    async def _look_for_idle(self) -> None:
+        """Of a kernel without a ledger: when a later request has become idle, an earlier one has too."""
+        replied = [(key, sent) for key, sent in self._sent.items() if sent.request.reply is not None]
+        if not replied:
+            return
+        await asyncio.wait([self.send("kernel_info_request", {}).done], timeout=_QUIET_SECONDS)
+        for message_id, sent in replied:
+            if not sent.request.done.done():
+                self._note(message_id, "the end of this cell was lost on the way: output may be missing")
+                sent.request.take_status("idle")
 
     def _on_data(self, data: bytes | str) -> None:
         self._heard_at = time.monotonic()

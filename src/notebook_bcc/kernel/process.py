@@ -30,6 +30,7 @@ _WITHOUT_DEBUGGER = (
     "import runpy, sys; sys.modules['debugpy.server'] = None; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
+_SECRETS = frozenset({"DSLC_TOKEN", "BACKEND_TOKEN"})
 _LAST_WORDS = 8_192
 _POLL_SECONDS = 0.1
 _KILL_SECONDS = 10.0
@@ -196,7 +197,7 @@ class KernelProcess:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 cwd=cwd,
-                env={**os.environ, **settings, **(env or {})},
+                env={**_inherited(), **settings, **(env or {})},
             )
         except OSError as error:
             raise KernelStartFailed(kernel=self._name, reason=f"{command[0]!r} cannot be run: {error}") from error
@@ -253,3 +254,8 @@ def describe_exit(code: int | None) -> str:
         name = "unknown signal"
     hint = "; often the system's out-of-memory killer" if -code == signal.SIGKILL else ""
     return f"killed by signal {-code} ({name}){hint}"
+
+
+def _inherited() -> dict[str, str]:
+    """Our environment without our own secrets: what runs in a cell has no business with them."""
+    return {name: value for name, value in os.environ.items() if name not in _SECRETS}

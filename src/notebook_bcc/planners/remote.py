@@ -79,8 +79,9 @@ class RemotePlanner:
         except MessageInvalid as error:
             raise self._wire.invalid(path, one_line(str(error))) from error
         # Every field has a default: without this, any object at all would be a judgement.
-        unknown = answer.model_extra or {}
-        if unknown and not answer.model_fields_set - unknown.keys():
+        known = {spelling for spellings in PlanningResponse.spellings.values() for spelling in spellings}
+        unknown = (answer.model_extra or {}).keys() - known
+        if unknown and not answer.model_fields_set - unknown:
             names = one_line(", ".join(unknown))
             raise self._wire.invalid(path, f"it is no judgement: it holds nothing but {names}")
         return answer

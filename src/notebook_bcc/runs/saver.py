@@ -91,14 +91,14 @@ class NotebookSaver:
 def shown_document(state: RunState, *, run_id: str, everything: bool = False) -> Document:
     """The document as a reader gets it.
 
-    Of a completed run, without the code cells whose last execution failed (unless `everything`); of a run that
+    Of a completed run, without the code cells that failed or never ran (unless `everything`); of a run that
     stopped for another reason, with a note at the end that says why and how to go on.
     """
     stopped = state.stopped
     if stopped is None:
         return state.document
     if stopped.reason == "completed":
-        return state.document if everything else without_failed_cells(state.document)
+        return state.document if everything else delivered_document(state.document)
     note = Cell(
         id=NOTE_ID if NOTE_ID not in state.document.cells else state.document.free_id(NOTE_ID),
         type=CellType.MARKDOWN,
@@ -108,15 +108,23 @@ def shown_document(state: RunState, *, run_id: str, everything: bool = False) ->
     return replace(state.document, cells=state.document.cells.appended(note))
 
 
-def without_failed_cells(document: Document) -> Document:
-    """The document without the code cells whose last execution failed; the same object if there are none."""
-    if not any(has_failed(cell) for cell in document.cells):
+def delivered_document(document: Document) -> Document:
+    """The document without the code cells that failed or never ran; the same object if there are none.
+
+    A cell stays unrun when its behavior was given up before its turn: run in a fresh kernel it would be news.
+    """
+    if not any(has_failed(cell) or is_unrun(cell) for cell in document.cells):
         return document
     cells = Cells()
     for cell in document.cells:
-        if not has_failed(cell):
+        if not has_failed(cell) and not is_unrun(cell):
             cells = cells.appended(cell)
     return replace(document, cells=cells)
+
+
+def is_unrun(cell: Cell) -> bool:
+    """Whether a code cell was added and never executed."""
+    return cell.type is CellType.CODE and cell.execution_count is None and not cell.outputs
 
 
 def has_failed(cell: Cell) -> bool:

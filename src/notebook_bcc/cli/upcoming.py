@@ -1,0 +1,216 @@
+"""What a run will ask its planner next: the journal's fold, carried on by the moves that need nobody. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import assert_never
+
+from notebook_bcc.engine.context_filter import filter_observation
+from notebook_bcc.engine.decide import decide
+from notebook_bcc.engine.intents import (
+    AskPerson,
+    AskPlanning,
+    CarryOut,
+    DropProposal,
+    Fire,
+    Intent,
+    OpenStream,
+    Promote,
+    Refuse,
+    StartKernel,
+    Stop,
+    TakeAction,
+)
+from notebook_bcc.engine.observe import feedback, observe
+from notebook_bcc.engine.planning import identify
+from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.fsm.machine import next_state
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.records import Purpose, Record, RunResumed, Transitioned
+from notebook_bcc.planners.remote import Dialect
+from notebook_bcc.protocol.dialects import request_to_v1
+from notebook_bcc.protocol.messages import Options, Request
+from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.vocabulary import State
+
+# Longer than any way from one question to the next; a state that moves for ever must not hang a command.
+_MOST_MOVES = 50
+_ENDPOINTS = {
+    ("v2", False): "/planning",
+    ("v2", True): "/generating",
+    ("v1", False): "/v1/reflection",
+    ("v1", True): "/v1/actions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Where a run is when it needs somebody: the moves that lead there, and what it does there."""
+
+    state: RunState
+    intent: Intent
+    moves: tuple[Transitioned, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """A request that would go out. `whole` is its observation before the context filter.
+
+    `unmade` are the summaries it would hold and that only the kernel can make; `arrived` counts the actions of its
+    answer that are there already; `note` says why it does not come next.
+    """
+
+    request: Request
+    generating: bool
+    whole: Observation
+    filtered: bool
+    warnings: tuple[str, ...] = ()
+    unmade: tuple[str, ...] = ()
+    arrived: int = 0
+    note: str = ""
+
+    def body(self, dialect: Dialect) -> bytes:
+        """The very bytes that would go out."""
+        return body_of(self.request, dialect)
+
+
+def body_of(request: Request, dialect: Dialect) -> bytes:
+    """The request as it is written on the wire."""
+    if dialect == "v2":
+        return request.to_json()
+    return json.dumps(request_to_v1(request), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def endpoint(dialect: Dialect, *, generating: bool) -> str:
+    """The path that such a request goes to."""
+    return _ENDPOINTS[dialect, generating]
+
+
+def taken_up(state: RunState, *, at: str) -> RunState:
+    """A stopped run as `nbcc resume` would find it, its limits left aside."""
+    limits = state.limits.model_copy(
+        update={"actions": 0, "behaviors_per_step": 0, "actions_per_behavior": 0, "run_seconds": 0.0}
+    )
+    return _after(state, RunResumed(limits=limits), at)
+
+
+def ahead(state: RunState, *, at: str) -> Ahead:
+    """Carry a state on by the moves that the state machine makes without planner, kernel or person."""
+    moves: list[Transitioned] = []
+    while True:
+        intent = decide(state)
+        if not isinstance(intent, Fire) or len(moves) == _MOST_MOVES:
+            return Ahead(state, intent, tuple(moves))
+        to = next_state(state.fsm, intent.event)
+        if to is None:
+            return Ahead(state, intent, tuple(moves))
+        move = Transitioned(
+            source=state.fsm,
+            event=intent.event,
+            to=to,
+            reason=intent.reason,
+            stage_id=intent.stage_id,
+            step_id=intent.step_id,
+        )
+        moves.append(move)
+        state = _after(state, move, at)
+
+
+def upcoming(place: Ahead, *, generating: bool | None = None) -> Upcoming:
+    """The request that goes out at this place; `generating` chooses one that may not be the next."""
+    state, intent = place.state, place.intent
+    if _opens_stream(place):
+        made = generating is not False
+        return _generating(state) if made else _planning(state, None, note=_not_next("it asks for a behavior"))
+    if isinstance(intent, AskPlanning):
+        if not generating:
+            return _planning(state, intent.purpose)
+        return _generating(state, note=_not_next("it asks for a judgement, which may change this"))
+    note = _not_next(describe(intent, state))
+    return _generating(state, note=note) if generating else _planning(state, None, note=note)
+
+
+def describe(intent: Intent, state: RunState) -> str:
+    """What a run does next, in words."""
+    match intent:
+        case Fire():
+            to = next_state(state.fsm, intent.event)
+            target = intent.step_id or intent.stage_id
+            where = f" ({target})" if target else ""
+            why = f": {intent.reason}" if intent.reason else ""
+            return f"{intent.event.value} -> {to.value if to is not None else '?'}{where}{why}"
+        case AskPlanning():
+            return f"it asks for a judgement ({intent.purpose}): POST /planning"
+        case OpenStream():
+            skipped = f"; {intent.skip} actions of it have arrived already" if intent.skip else ""
+            return f"it asks for a behavior: POST /generating{skipped}"
+        case TakeAction():
+            return "it waits for the next action of the open stream"
+        case CarryOut():
+            return "it carries out the action that has arrived"
+        case StartKernel():
+            return "it starts a kernel and brings it to where the journal says it was"
+        case Promote():
+            return f"it promotes {intent.promotion.variable} to {intent.promotion.artifact_id} in the kernel"
+        case AskPerson():
+            return "it asks a person about a change of the plan"
+        case DropProposal():
+            return f"it drops a change of the plan: {intent.reason}"
+        case Refuse():
+            return f"it refuses {intent.event}: {intent.reason}"
+        case Stop():
+            return f"it stops ({intent.reason})" + (f": {intent.detail}" if intent.detail else "")
+        case _:
+            assert_never(intent)
+
+
+def _opens_stream(place: Ahead) -> bool:
+    """A kernel may have to be started first, for the summaries of the filter; the request is the same."""
+    asked = isinstance(place.intent, StartKernel) and place.state.fsm is State.BEHAVIOR_RUNNING
+    return isinstance(place.intent, OpenStream) or asked
+
+
+def _planning(state: RunState, purpose: Purpose | None, *, note: str = "") -> Upcoming:
+    request_id, attempt = identify(state, state.asked)
+    observation = observe(state)
+    request = Request(
+        observation=observation,
+        behavior_feedback=feedback(state) if purpose == "feedback" else None,
+        options=Options(request_id=request_id, run_id=state.run_id, attempt=attempt),
+    )
+    return Upcoming(request, generating=False, whole=observation, filtered=False, note=note)
+
+
+def _generating(state: RunState, *, note: str = "") -> Upcoming:
+    asked = state.behavior.asked
+    request_id, attempt = identify(state, asked)
+    whole = observe(state)
+    options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=attempt)
+    wanted = state.filter
+    if wanted is None:
+        request = Request(observation=whole, options=options)
+        return Upcoming(request, True, whole, filtered=False, arrived=state.behavior.received, note=note)
+    known = asked.summaries if asked is not None else {}
+    filtered, warnings = filter_observation(whole, wanted, summaries=known)
+    unmade = tuple(f"{name} ({how})" for name, how in wanted.variables_to_summarize.items() if name not in known)
+    request = Request(observation=filtered, options=options)
+    return Upcoming(
+        request,
+        generating=True,
+        whole=whole,
+        filtered=True,
+        warnings=warnings,
+        unmade=unmade,
+        arrived=state.behavior.received,
+        note=note,
+    )
+
+
+def _not_next(instead: str) -> str:
+    return f"this is not what goes out next: {instead}"
+
+
+def _after(state: RunState, record: Record, at: str) -> RunState:
+    return reduce(state, Entry(state.seq + 1, at, record))

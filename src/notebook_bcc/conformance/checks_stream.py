@@ -1,0 +1,171 @@
+"""What /generating and its spare must send: actions that can be carried out, line by line or all at once."""
+
+from __future__ import annotations
+
+from notebook_bcc.conformance.check import Finding, fails, holds, skipped
+from notebook_bcc.conformance.course import Area
+from notebook_bcc.conformance.desk import NOWHERE, Desk
+from notebook_bcc.conformance.exchange import Exchange
+from notebook_bcc.conformance.stream import Fault, Stream, unflushed
+from notebook_bcc.errors import ActionMalformed
+from notebook_bcc.planners.remote_wire import STREAM_TYPES
+from notebook_bcc.protocol.actions import parse_action
+
+_NO_STREAM = skipped("no behavior was streamed")
+# What our own service, and others that follow HTTP's draft on idempotency, say with an answer they remembered.
+_REPLAYED = "idempotent-replayed"
+
+
+async def stream_lines(desk: Desk) -> Finding:
+    """One JSON object a line, separated by newlines."""
+    for stream in await _streams(desk):
+        if stream.whole:
+            reason = "the answer is not streamed: clients read it, and wait for all of it"
+            return fails(reason, stream.exchange, severity="recommended")
+    return await _without_fault(desk, "lines")
+
+
+async def stream_wrapped(desk: Desk) -> Finding:
+    """Each line is {"action": {...}}."""
+    return await _without_fault(desk, "wrapped")
+
+
+async def stream_utf8(desk: Desk) -> Finding:
+    return await _without_fault(desk, "utf8")
+
+
+async def stream_newline(desk: Desk) -> Finding:
+    """The last line ends with a newline too: a reader can tell a whole line from a torn one."""
+    return await _without_fault(desk, "newline")
+
+
+async def stream_type(desk: Desk) -> Finding:
+    """A content type that clients read as lines."""
+    streams = await _streams(desk)
+    for stream in streams:
+        kind = stream.exchange.kind
+        if not kind:
+            return fails("the stream has no content type", stream.exchange, severity="recommended")
+        if kind not in STREAM_TYPES:
+            return fails(f"its content type is {kind!r}, which clients refuse", stream.exchange)
+    return holds(streams[0].exchange.kind) if streams else _NO_STREAM
+
+
+async def stream_flushed(desk: Desk) -> Finding:
+    """Each line is sent when it is known: the client executes the first while the last is being written."""
+    streams = await _streams(desk)
+    if not any(stream.lines > 1 for stream in streams):
+        return skipped("no behavior had more than one line")
+    found = unflushed(streams)
+    if found is not None:
+        return fails(found[0], found[1].exchange)
+    reads = max(len(stream.exchange.arrivals) for stream in streams)
+    return holds(f"sent without a length, up to {reads} reads an answer")
+
+
+async def stream_false(desk: Desk) -> Finding:
+    """options.stream false: {"actions": [...]}."""
+    request = await desk.generating_request(stream=False)
+    if request is None:
+        return NOWHERE
+    return _whole(await desk.caller.post("/generating", request))
+
+
+async def actions_formed(desk: Desk) -> Finding:
+    """Every action has its type and the fields its type requires."""
+    return await _noted(desk, "actions")
+
+
+async def exec_cells(desk: Desk) -> Finding:
+    """Every exec runs a cell that was added before: lastAddedCellId, or a store_id."""
+    return await _noted(desk, "cells")
+
+
+async def actions_there(desk: Desk) -> Finding:
+    """Where a step has work left, /generating brings some."""
+    streams = await _streams(desk)
+    if not streams:
+        return _NO_STREAM
+    count = sum(len(stream.actions) for stream in streams)
+    return holds(f"{count} actions") if count else fails("no behavior brought an action", streams[0].exchange)
+
+
+async def generate_spare(desk: Desk) -> Finding:
+    """POST /generate, asked when /generating does not work."""
+    request = await desk.generating_request(stream=False)
+    if request is None:
+        return NOWHERE
+    exchange = await desk.caller.post("/generate", request)
+    return fails("there is no /generate", exchange) if exchange.status in (404, 405) else _whole(exchange)
+
+
+async def repeated_planning(desk: Desk) -> Finding:
+    """A question that is asked again under its id gets the same answer."""
+    request = await desk.request_at("step")
+    if request is None:
+        return NOWHERE
+    first, _ = await desk.judge(request)
+    request["options"]["attempt"] = 2
+    again, _ = await desk.judge(request)
+    if first.problem or again.problem:
+        return fails(first.problem or again.problem, first if first.problem else again)
+    return _same(first.object == again.object, again)
+
+
+async def repeated_generating(desk: Desk) -> Finding:
+    request = await desk.generating_request(stream=True)
+    if request is None:
+        return NOWHERE
+    first = await desk.generate(request)
+    request["options"]["attempt"] = 2
+    again = await desk.generate(request)
+    for stream in (first, again):
+        if not 200 <= stream.exchange.status <= 299 or stream.exchange.failure:
+            return fails(stream.exchange.failure or f"HTTP {stream.exchange.status}", stream.exchange)
+    return _same(first.actions == again.actions, again.exchange)
+
+
+def _same(same: bool, again: Exchange) -> Finding:
+    """A server that says it remembers must do so; one that does not say may plan again."""
+    remembers = _REPLAYED in again.headers
+    if same:
+        return holds("and says that it remembered" if remembers else "")
+    return fails(
+        "the second answer differs from the first" + (", and is said to be remembered" if remembers else ""),
+        again,
+        severity="required" if remembers else None,
+    )
+
+
+def _whole(exchange: Exchange) -> Finding:
+    """An answer that is not streamed."""
+    if exchange.problem:
+        return fails(exchange.problem, exchange)
+    actions = (exchange.object or {}).get("actions")
+    if not isinstance(actions, list):
+        return fails('the answer is not {"actions": [...]}', exchange)
+    for number, data in enumerate(actions, start=1):
+        try:
+            parse_action(data)
+        except ActionMalformed as error:
+            return fails(f"action {number}: {error}", exchange)
+    return holds(f"{len(actions)} actions")
+
+
+async def _streams(desk: Desk) -> list[Stream]:
+    return [behavior.stream for behavior in (await desk.course()).generated]
+
+
+async def _without_fault(desk: Desk, kind: Fault) -> Finding:
+    streams = [stream for stream in await _streams(desk) if not stream.whole]
+    for stream in streams:
+        for text in stream.faults_of(kind):
+            return fails(text, stream.exchange)
+    return holds(f"{sum(stream.lines for stream in streams)} lines") if streams else _NO_STREAM
+
+
+async def _noted(desk: Desk, area: Area) -> Finding:
+    course = await desk.course()
+    for note in course.notes_of(area):
+        return fails(note.text, note.exchange)
+    return holds() if any(behavior.stream.actions for behavior in course.generated) else _NO_STREAM

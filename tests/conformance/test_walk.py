@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.broken_servers import Json, Sound
+from conformance.hosting import hosted
+from notebook_bcc.conformance.caller import Caller
+from notebook_bcc.conformance.course import Course
+from notebook_bcc.conformance.desk import Desk
+from notebook_bcc.conformance.position import PLAYED
+
+pytestmark = pytest.mark.anyio
+
+
+async def walked(server: Sound) -> Course:
+    async with hosted(server.app) as url:
+        caller = Caller(url)
+        try:
+            return await Desk(caller, run_id="walk", goal="a table").course()
+        finally:
+            await caller.close()
+
+
+def questions(course: Course) -> list[str]:
+    return [each.question for each in course.judged]
+
+
+async def test_the_kit_asks_at_every_state_and_shows_what_a_client_would_show() -> None:
+    course = await walked(Sound())
+    at_step = ["step", "feedback", "step_end"]
+    assert questions(course) == ["start", "stage", *at_step, *at_step, "stage_end"]
+    first, last = course.judged[0].request, course.judged[-1].request
+    assert first["observation"]["location"]["current"] == {"behavior_iteration": 0}
+    assert first["observation"]["location"]["goals"] == {"workflow": "a table"}
+    told = next(each.request for each in course.judged if each.question == "feedback")
+    assert told["behavior_feedback"]["actions_executed"] == told["behavior_feedback"]["actions_succeeded"] == 2
+    assert told["behavior_feedback"]["errors"] == []
+    assert told["observation"]["context"]["variables"] == {"table": PLAYED}
+    assert last["observation"]["context"]["FSM"]["last_transition"] == "COMPLETE_STAGE -> stage_completed"
+    steps = last["observation"]["location"]["progress"]["steps"]
+    assert [item["step_id"] for item in steps["completed"]] == ["load", "look"]
+    ids = [each.request["options"]["request_id"] for each in course.judged]
+    assert len(set(ids)) == len(ids)
+
+
+class WithoutPlan(Sound):
+    """Says what it thinks of any step."""
+
+    def judge(self, request: Json) -> Json:
+        told = request.get("behavior_feedback") is not None
+        return {"targetAchieved": told}
+
+    def actions(self, request: Json) -> list[Any]:
+        return [{"action": "add", "shot_type": "dialogue", "content": "thought about it"}]
+
+
+async def test_without_a_plan_of_the_server_the_kit_goes_on_with_its_own() -> None:
+    course = await walked(WithoutPlan())
+    assert (course.plan_of, course.stopped) == ("kit", "")
+    assert len(course.generated) == 2
+
+
+class Deferring(Sound):
+    """Two stages; the steps of the second come when it begins. Leaves the first one early."""
+
+    def plan(self) -> Json:
+        return {"stages": [*super().plan()["stages"], {"id": "more"}]}
+
+    def judge(self, request: Json) -> Json:
+        answer = super().judge(request)
+        current = request["observation"]["location"]["current"]
+        if self.state(request) == "stage_running" and current["stage_id"] == "more":
+            steps = [{"id": "load", "expected_outputs": ["table"]}, {"id": "look"}]
+            return {"targetAchieved": False, "context_update": {"stage_steps_update": {"updated_steps": steps}}}
+        if self.state(request) == "step_completed" and current == {**current, "stage_id": "work", "step_id": "load"}:
+            advice = {"strategy": "server_controlled", "next_stage_id": "more"}
+            return {"targetAchieved": False, "transition": advice}
+        return answer
+
+    def achieved(self, request: Json) -> bool:
+        return request.get("behavior_feedback") is not None
+
+
+async def test_steps_that_come_later_and_places_that_the_server_names_are_followed() -> None:
+    course = await walked(Deferring())
+    assert course.stopped == ""
+    places = [each.request["observation"]["location"]["current"] for each in course.judged if each.question == "step"]
+    assert [(each["stage_id"], each["step_id"]) for each in places] == [
+        ("work", "load"),
+        ("more", "load"),
+        ("more", "look"),
+    ]
+
+
+class EndsPhases(Sound):
+    def actions(self, request: Json) -> list[Any]:
+        return [*super().actions(request), {"action": "new_section", "content": "Done"}, {"action": "end_phase"}]
+
+    def achieved(self, request: Json) -> bool:
+        return False
+
+
+async def test_end_phase_completes_a_step_whatever_the_judgement() -> None:
+    course = await walked(EndsPhases())
+    assert course.stopped == ""
+    told = next(each.request for each in course.judged if each.question == "feedback")
+    assert told["behavior_feedback"]["sections_added"] == 1
