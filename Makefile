@@ -48,7 +48,7 @@ bench: .venv/.bench-ready ## measure beside nbclient, papermill, langgraph and t
 	$(RUN) benchmarks
 
 kill-test: .venv/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
-	$(RUN) pytest -m slow --timeout 1800 $(TESTS)
+	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)
 
 format: .venv/.dev-ready ## put the sources into their one form
 	$(RUN) ruff format

@@ -15,17 +15,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import cells, durable, fsm, scale, serial
+from benchmarks import big_outputs, cells, durable, fsm, ndjson, payload, scale, serial, service
 from benchmarks.harness import Bench, Row, environment
 
 GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
     "G1": cells.whole_runtime,
     "G2": cells.beside_papermill,
     "G3": cells.kernel_start,
+    "G4": big_outputs.large_outputs,
     "G5": durable.small_state,
     "G6": durable.growing_state,
     "G7": serial.observation_codec,
     "G8": fsm.transitions_with_history,
+    "G9": service.beside_fastapi,
+    "G10": ndjson.reading_lines,
+    "payload": payload.sizes,
     "SCALE": scale.long_runs,
 }
 PACKAGES = (
@@ -33,11 +37,16 @@ PACKAGES = (
     "jupyter_client",
     "nbclient",
     "papermill",
+    "jupyter_server",
+    "jupyter-kernel-client",
     "langgraph",
     "langgraph-checkpoint-sqlite",
     "transitions",
     "pydantic",
     "orjson",
+    "fastapi",
+    "uvicorn",
+    "httpx2",
 )
 
 

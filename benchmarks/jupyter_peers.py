@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,12 @@ def papermill_cells(count: int, folder: Path) -> Figures:
 
 
 def _notebook(count: int) -> Any:  # Any: nbformat's NotebookNode is untyped
+    return notebook_of([SOURCE] * count)
+
+
+def notebook_of(sources: Sequence[str]) -> Any:  # Any: as above
+    """A notebook of these code cells, not run yet."""
     from nbformat.v4 import new_code_cell, new_notebook
 
-    cells = [new_code_cell(SOURCE) for _ in range(count)]  # type: ignore[no-untyped-call]
+    cells = [new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
     return new_notebook(cells=cells, metadata={"kernelspec": SPEC})  # type: ignore[no-untyped-call]

@@ -85,7 +85,7 @@ async def test_displays_are_updated_and_late_output_is_handed_over(stock: Server
         threaded += "threading.Thread(target=lambda: (go.wait(30), print('later', flush=True))).start()"
         await kernel.execute(threaded)
         await kernel.execute("go.set()")
-        await eventually(lambda: any(output.get("text") == "later\n" for _, output in late))
+        await eventually(lambda: "".join(output.get("text", "") for _, output in late) == "later\n")
         await kernel.execute("handle.update('three')")
         await eventually(lambda: any(output.get("data") == {"text/plain": "'three'"} for _, output in late))
         assert {count for count, _ in late} == {1, 2}

@@ -103,8 +103,8 @@ async def test_output_that_a_stock_server_drops_is_asked_for_again(
     assert len(stdout(execution)) == 9_000_000
     assert stderr(execution) == ""
     assert execution.dropped_bytes == 0
-    many = await remote.execute("for i in range(20_000): print('line', i, flush=True)")
-    assert re.findall(r"line (\d+)\n", stdout(many)) == LINES
+    many = await remote.execute("for i in range(5_000): print('line', i, flush=True)")
+    assert re.findall(r"line (\d+)\n", stdout(many)) == LINES[:5_000]
 
 
 async def test_output_beyond_what_the_kernel_keeps_is_marked_as_lost(stock: Server, stdout: Text, stderr: Text) -> None:
@@ -123,7 +123,7 @@ async def test_a_kernel_without_our_ledger_has_losses_marked(stock: Server, prox
     kernel = JupyterServerKernel(proxy.url, token=stock.token, name="toy")
     await kernel.start()
     try:
-        limited = await kernel.execute("9000 " + "x" * 1_000)
+        limited = await kernel.execute("40 " + "x" * 100_000)
         assert "output was lost here" in stderr(limited)
         cut = await asyncio.wait_for(kernel.execute("10 slowly", on_output=proxy.cut_once()), PATIENCE)
         assert "the connection to the Jupyter server broke here" in stderr(cut)

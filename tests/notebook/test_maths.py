@@ -124,3 +124,10 @@ def test_every_formula_is_drawn_right_or_not_at_all(formula: str) -> None:
     drawn = mathml(formula, display=False)
     if drawn is not None:
         check(drawn)
+
+
+@pytest.mark.parametrize("formula", ["a^b'", "x^2'_i", "]'^ )_a'"])
+def test_a_prime_after_a_superscript_joins_it(formula: str) -> None:
+    drawn = mathml(formula, display=False)
+    assert drawn is not None
+    check(drawn)

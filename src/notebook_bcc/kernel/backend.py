@@ -131,7 +131,7 @@ def _settings(root: Path, host: str, port: int, token: str) -> dict[str, dict[st
 async def _wait_until_it_answers(server: _Server, seconds: float) -> None:
     url, headers = f"{server.backend.url}/api/status", {"Authorization": f"token {server.backend.token}"}
     deadline = time.monotonic() + seconds
-    async with httpx2.AsyncClient(headers=headers, timeout=5.0, trust_env=False) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=1.0, trust_env=False) as client:
         while server.process.returncode is None and time.monotonic() < deadline:
             with suppress(httpx2.HTTPError):
                 response = await client.get(url)

@@ -36,7 +36,8 @@ class ServerRest:
 
     async def start(self, *, name: str, path: str, timeout: float) -> str:
         """The id of a new kernel. Raises KernelFailed."""
-        body = {"name": name, **({"path": path} if path else {})}
+        # With an empty path too: without any, a kernel starts wherever the server was started.
+        body = {"name": name, "path": path}
         response = await self._request("POST", "api/kernels", json=body, timeout=timeout)
         if response.status_code != 201:
             raise KernelFailed(self._refusal(response))

@@ -113,7 +113,7 @@ class _Formula:
         below = above = ""
         while (mark := self._peek()) in ("^", "_", "'"):
             if mark == "'":
-                above += self._primes()
+                above = _row([above, self._primes()]) if above else self._primes()
             elif mark == "_" and not below:
                 self._take()
                 below = self._argument()

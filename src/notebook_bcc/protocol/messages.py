@@ -205,9 +205,10 @@ class PlanningResponse(Message):
         if isinstance(advice, TransitionAdvice) and advice.target_achieved is not None:
             value = {**value, "transition": advice.model_copy(update={"target_achieved": verdict})}
         elif isinstance(advice, dict) and {"target_achieved", "targetAchieved"} & advice.keys():
-            rest = {name: one for name, one in advice.items() if name != "targetAchieved"}
-            value = {**value, "transition": {**rest, "target_achieved": verdict}}
-        return {**value, "targetAchieved": verdict}
+            others = {name: one for name, one in advice.items() if name != "targetAchieved"}
+            value = {**value, "transition": {**others, "target_achieved": verdict}}
+        rest = {name: one for name, one in value.items() if name != "target_achieved"}
+        return {**rest, "targetAchieved": verdict}
 
 
 class GeneratingResponse(Message):

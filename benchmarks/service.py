@@ -1,0 +1,139 @@
+"""G9: our service beside a minimal FastAPI application, each in a process of its own behind the same uvicorn.
+
+Ours checks every field of the request, remembers the answer by its request id and counts metrics; the peer reads a dict
+and answers; in one row it checks the request as well. What is compared is the server's own CPU: the process itself says
+how much it has spent.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from benchmarks.harness import Bench, Contender, Figures, Row, compare, interleave, peer_missing
+from benchmarks.observation import full_request
+
+OURS, FASTAPI, VALIDATING = "our service", "fastapi", "fastapi, body validated"
+REQUESTS, STREAMS = 400, 60
+HEADERS = {"Content-Type": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server in a process of its own."""
+
+    host: str
+    port: int
+    process: subprocess.Popen[str]
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    def cpu_seconds(self) -> float:
+        """What its process has spent, by its own clock."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write("cpu\n")
+        stdin.flush()
+        return float(stdout.readline())
+
+
+def beside_fastapi(bench: Bench) -> list[Row]:
+    samples = interleave(
+        [
+            Contender(OURS, lambda: _measured("ours")),
+            Contender(FASTAPI, lambda: _measured("fastapi"), peer_missing("fastapi")),
+            Contender(VALIDATING, lambda: _measured("validating"), peer_missing("fastapi")),
+        ],
+        rounds=bench.rounds,
+    )
+
+    def row(what: str, figure: str, limit: float | None, peer: str = FASTAPI) -> Row:
+        sides = (OURS, figure), (peer, figure)
+        return compare(samples, gate="G9", what=what, ours=sides[0], peer=sides[1], unit="us", limit=limit)
+
+    size = len(_body(0)) // 1000
+    return [
+        row(f"/planning with {size} KB, CPU of the server", "planning_cpu", 0.50),
+        row("the same, beside a peer that checks the request with plain pydantic", "planning_cpu", None, VALIDATING),
+        row("/generating, until the first of 100 lines is here", "first", 0.80),
+        row("/planning, from the request to the whole answer", "planning", None),
+        row("/generating, 100 lines, CPU of the server", "stream_cpu", None),
+    ]
+
+
+@contextmanager
+def served(kind: str) -> Iterator[Served]:
+    """`ours`, `fastapi` or `validating`, as long as the context lasts."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-m", "benchmarks.service_process", kind]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        host, _, port = process.stdout.readline().strip().removeprefix("http://").partition(":")
+        if not port:
+            raise AssertionError(f"the server {kind!r} did not start")
+        try:
+            yield Served(host, int(port), process)
+        finally:
+            process.terminate()
+
+
+def _measured(kind: str) -> Figures:
+    """In microseconds of one request: `planning` and its `_cpu`; `first` line and the CPU of a whole stream."""
+    with served(kind) as server:
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
+        for number in range(20):
+            _plan(connection, _body(-number))
+            _first_line(connection, _body(-number - 100))
+        bodies = [_body(number) for number in range(1, REQUESTS + 1)]
+        begin, spent = time.perf_counter(), server.cpu_seconds()
+        for body in bodies:
+            _plan(connection, body)
+        figures = {
+            "planning_cpu": (server.cpu_seconds() - spent) * 1e6 / REQUESTS,
+            "planning": (time.perf_counter() - begin) * 1e6 / REQUESTS,
+        }
+        spent = server.cpu_seconds()
+        firsts = [_first_line(connection, _body(REQUESTS + number)) for number in range(1, STREAMS + 1)]
+        figures["stream_cpu"] = (server.cpu_seconds() - spent) * 1e6 / STREAMS
+        figures["first"] = min(firsts) * 1e6
+        connection.close()
+    return figures
+
+
+def _body(number: int) -> bytes:
+    """A request of its own id: a service that remembers must not answer from memory."""
+    request = full_request(variables=8, effects=12, cells=8, moves=20)
+    request["options"] = {"stream": True, "run_id": "bench", "request_id": f"request-{number}", "attempt": 1}
+    return json.dumps(request, ensure_ascii=False).encode()
+
+
+def _plan(connection: http.client.HTTPConnection, body: bytes) -> None:
+    connection.request("POST", "/planning", body, HEADERS)
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    if response.status != 200 or answer["targetAchieved"] is not False:
+        raise AssertionError(f"no judgement: {response.status} {answer}")
+
+
+def _first_line(connection: http.client.HTTPConnection, body: bytes) -> float:
+    begin = time.perf_counter()
+    connection.request("POST", "/generating", body, HEADERS)
+    response = connection.getresponse()
+    first = response.readline()
+    seconds = time.perf_counter() - begin
+    lines = [first, *response.read().splitlines()]
+    if len(lines) != 100 or json.loads(first)["action"]["action"] != "add":
+        raise AssertionError(f"not the lines that were expected: {len(lines)}, {first!r}")
+    return seconds
