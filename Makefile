@@ -35,7 +35,7 @@ demo: .venv/.demo-ready ## carry out the built-in workflow: an executed notebook
 	@echo 'web page: $(DEMO)/demo.html'
 
 test: .venv/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
-	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist loadgroup $(TESTS)
+	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist worksteal $(TESTS)
 
 check: lint test ## everything that must be green: lint, then the tests (the architecture's among them)
 

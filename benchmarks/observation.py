@@ -11,16 +11,27 @@ COLUMNS = ("SensorTop", "SensorBase", "Alley", "Fence", "Hearth", "Frontage", "P
 COLUMNS_MORE = (*COLUMNS, "PorchState", "CellarView", "CellarType", "CellarState", "WallArea", "Driveway")
 
 
-def full_request(*, variables: int = 50, effects: int = 200, cells: int = 300, moves: int = 100) -> Json:
-    """The body of a POST to /planning, decoded; always the same one for the same sizes."""
+def full_request(
+    *,
+    variables: int = 50,
+    effects: int = 200,
+    cells: int = 300,
+    moves: int = 100,
+    done: tuple[int, int, int] = (3, 6, 20),
+) -> Json:
+    """The body of a POST to /planning, decoded; always the same one for the same sizes.
+
+    `done` are the completed stages, steps and behaviors.
+    """
     dice = random.Random(20)
     return {
-        "observation": {"location": _location(), "context": _context(dice, variables, effects, cells, moves)},
+        "observation": {"location": _location(done), "context": _context(dice, variables, effects, cells, moves)},
         "options": {"stream": False},
     }
 
 
-def _location() -> Json:
+def _location(done: tuple[int, int, int]) -> Json:
+    stages, steps, behaviors = done
     return {
         "current": {
             "stage_id": "cleaning",
@@ -29,9 +40,9 @@ def _location() -> Json:
             "behavior_iteration": 21,
         },
         "progress": {
-            "stages": _level("stage", 3, "本阶段：检查全部列，逐列说明处理理由。\n"),
-            "steps": _level("step", 6, "本步骤：按语义分组填补缺失值，保留填补记录。\n"),
-            "behaviors": _level("behavior", 20, "本次行为：填补高缺失率的列，并核对结果。\n"),
+            "stages": _level("stage", stages, "本阶段：检查全部列，逐列说明处理理由。\n"),
+            "steps": _level("step", steps, "本步骤：按语义分组填补缺失值，保留填补记录。\n"),
+            "behaviors": _level("behavior", behaviors, "本次行为：填补高缺失率的列，并核对结果。\n"),
         },
         "goals": {"stage": "得到可以建模的数据表", "step": "处理所有缺失值", "behavior": "填补缺失率最高的五列"},
     }

@@ -113,8 +113,8 @@ def _measured(kind: str) -> Figures:
 
 
 def _body(number: int) -> bytes:
-    """A request of its own id: a service that remembers must not answer from memory."""
-    request = full_request(variables=8, effects=12, cells=8, moves=20)
+    """A filtered observation of 20 KB, under an id of its own: a service that remembers must not answer from memory."""
+    request = full_request(variables=12, effects=8, cells=8, moves=12, done=(1, 2, 4))
     request["options"] = {"stream": True, "run_id": "bench", "request_id": f"request-{number}", "attempt": 1}
     return json.dumps(request, ensure_ascii=False).encode()
 

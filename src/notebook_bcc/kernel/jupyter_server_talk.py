@@ -133,7 +133,8 @@ class ServerTalk:
             )
         request = Request(collector, on_output, wants_idle=True)
         if found["cell"]:
-            self._add(found["cell"], _Sent(request, "execute_request", {}, "shell", tried=True))
+            # Without a kind: another process has sent it, and it arrived.
+            self._add(found["cell"], _Sent(request, "", {}, "shell"))
         self._next, self._joining = found["first"], False
         inputs = [decode(entry[3].encode()) for entry in found["messages"] if entry[1] == "execute_input"]
         self._take(found)
@@ -176,7 +177,7 @@ class ServerTalk:
         self._v1 = v1
         self._opened += 1
         self._heard_at = time.monotonic()
-        if self._opened == 1 or not self.has_ledger:
+        if self._opened == 1 or self._joining or not self.has_ledger:
             self._post_again()
         else:
             self._reopened = True
@@ -193,7 +194,7 @@ class ServerTalk:
                 doubt = asyncio.create_task(self._settle_doubt(sent.request))
                 self._doubts.add(doubt)
                 doubt.add_done_callback(self._doubts.discard)
-            elif sent.content or not sent.tried:
+            elif sent.kind:
                 self._post(message_id, sent)
 
     async def _settle_doubt(self, request: Request) -> None:
