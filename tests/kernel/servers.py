@@ -164,13 +164,13 @@ class Proxy:
             nonlocal was_cut
             if not was_cut:
                 was_cut, self.refuses = True, refuse
-                self.was_cut.set()
                 self.cut()
 
         return cut
 
     def cut(self) -> None:
         """Break every connection at once, as a network does: what is on its way is lost."""
+        self.was_cut.set()
         for transport in self._transports:
             transport.transport.abort()
 
