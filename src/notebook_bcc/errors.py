@@ -8,7 +8,6 @@ BccError
 │   ├── ActionMalformed     no type, or a required field is missing
 │   ├── CellUnknown         an id that names no cell
 │   └── CellIdRefused       a cell id that is taken or that nbformat does not allow
-├── VariableMissing         a variable that does not exist in the kernel
 ├── KernelFailed            the kernel, not the user's code, is the problem
 │   ├── KernelStartFailed   it did not come up
 │   └── KernelDied          it is gone: the cause, and what it had printed until then
@@ -92,14 +91,6 @@ class CellIdRefused(ActionRefused):
     def __init__(self, cell_id: str, reason: str) -> None:
         self.cell_id = cell_id
         super().__init__(f"cell id {cell_id!r} cannot be used: {reason}")
-
-
-class VariableMissing(BccError):
-    """A variable that does not exist in the kernel; nothing was changed."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"variable {name!r} does not exist in the kernel")
 
 
 class KernelFailed(BccError):

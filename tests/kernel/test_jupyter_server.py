@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernel.servers import PATIENCE, Server, eventually, free_port
-from notebook_bcc.errors import KernelDied, KernelStartFailed, VariableMissing
+from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
 from notebook_bcc.kernel.outputs import OutputLimits
@@ -104,14 +104,9 @@ async def test_outputs_are_held_to_their_limit(stock: Server, stdout: Text) -> N
         await kernel.close()
 
 
-async def test_variables_are_summarised_and_promoted(remote: JupyterServerKernel) -> None:
+async def test_variables_are_summarised(remote: JupyterServerKernel) -> None:
     await remote.execute("draft = list(range(1000))")
     assert await remote.summarize({"draft": "last_2_only", "missing": "shape_only"}) == {"draft": [998, 999]}
-    changes = await remote.promote("draft", "final_v1")
-    assert changes.removed == ("draft",)
-    assert "final_v1" in changes.updated
-    with pytest.raises(VariableMissing):
-        await remote.promote("draft", "other")
 
 
 async def test_a_cell_over_its_time_is_interrupted_and_a_cancelled_one_too(remote: JupyterServerKernel) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.errors import ActionRefused, KernelDied, VariableMissing
+from notebook_bcc.errors import KernelDied
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.kernel.local import LocalKernel
@@ -130,26 +130,6 @@ async def test_summaries_are_computed_in_the_kernel(kernel: LocalKernel) -> None
     assert (await kernel.summarize({"df": "head_only"}))["df"].split()[-1] == "4"
     assert (await kernel.summarize({"df": "last_7_only"}))["df"].split()[2] == "93"
     assert await kernel.summarize({"log": "describe_only"}) == {"log": "list(100)"}
-
-
-async def test_promotion_renames_in_the_kernel(kernel: LocalKernel, stdout: Text) -> None:
-    await kernel.execute("temporary = [1]\nsame = temporary")
-    changes = await kernel.promote("temporary", "clean_1")
-    assert changes.updated == {"clean_1": [1]}
-    assert changes.removed == ("temporary",)
-    execution = await kernel.execute("print(clean_1 is same, 'temporary' in globals())")
-    assert stdout(execution) == "True False\n"
-
-
-async def test_a_promotion_that_cannot_be_changes_nothing(kernel: LocalKernel) -> None:
-    await kernel.execute("x = 1")
-    with pytest.raises(VariableMissing, match="absent"):
-        await kernel.promote("absent", "y")
-    for name in ("not valid", "class", "1x", ""):
-        with pytest.raises(ActionRefused, match="cannot be the name"):
-            await kernel.promote("x", name)
-    execution = await kernel.execute("x")
-    assert execution.outputs[0]["data"]["text/plain"] == "1"
 
 
 async def test_magics_and_shell_cells_run(kernel: LocalKernel, stdout: Text) -> None:
@@ -324,7 +304,5 @@ async def test_a_kernel_of_another_language_runs_cells_and_has_no_variables(
         assert stdout(execution) == "say this"
         assert execution.variables.updated == {}
         assert await kernel.summarize({"x": "shape_only"}) == {}
-        with pytest.raises(VariableMissing):
-            await kernel.promote("x", "y")
     finally:
         await kernel.close()

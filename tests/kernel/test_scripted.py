@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed, VariableMissing
+from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution, Kernel, VariableChanges
 from notebook_bcc.kernel.scripted import ScriptedKernel
 
@@ -57,7 +57,6 @@ async def test_a_script_decides_by_the_source() -> None:
     assert missing.error is not None
     assert missing.error.name == "NotScripted"
     assert kernel.executed == ["load()", "other()"]
-    assert (await kernel.promote("df", "clean_1")).updated == {"clean_1": "DataFrame(3×2)"}
 
 
 async def test_a_script_may_be_a_function() -> None:
@@ -65,16 +64,10 @@ async def test_a_script_may_be_a_function() -> None:
     assert (await kernel.execute("12345")).seconds == 5
 
 
-async def test_summaries_and_promotion_work_as_in_a_kernel() -> None:
+async def test_summaries_work_as_in_a_kernel() -> None:
     kernel = await started(ScriptedKernel())
-    await kernel.execute("log = list(range(10))\ntemporary = 1")
+    await kernel.execute("log = list(range(10))")
     assert await kernel.summarize({"log": "last_2_only", "absent": "shape_only"}) == {"log": [8, 9]}
-    changes = await kernel.promote("temporary", "final_1")
-    assert (changes.updated, changes.removed) == ({"final_1": 1}, ("temporary",))
-    with pytest.raises(VariableMissing):
-        await kernel.promote("temporary", "again")
-    with pytest.raises(ActionRefused):
-        await kernel.promote("log", "not a name")
 
 
 async def test_it_dies_when_it_is_told_to_and_can_be_restarted() -> None:

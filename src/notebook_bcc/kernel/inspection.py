@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from notebook_bcc.errors import ActionRefused, VariableMissing
 from notebook_bcc.kernel.interface import VariableChanges
 from notebook_bcc.kernel.wire import Content
 
@@ -69,10 +68,6 @@ def summarize(wanted: Mapping[str, str]) -> str:
     return _call(f"summarize({dict(wanted)!r})")
 
 
-def promote(variable: str, new_name: str) -> str:
-    return _call(f"promote({variable!r}, {new_name!r})")
-
-
 def evaluate(expression: str) -> str:
     """Any expression as a question, for a kernel that has the probe; its value must be JSON."""
     return f"__import__('sys').modules[{_PROBE!r}].Answer({expression})"
@@ -112,15 +107,6 @@ def attached_changes(reply: Content) -> VariableChanges | None:
 
 def read_changes(found: Any) -> VariableChanges:
     return VariableChanges(updated=found["updated"], removed=tuple(found["removed"]))
-
-
-def read_promotion(found: Any) -> VariableChanges:
-    """Raises VariableMissing, ActionRefused."""
-    if "missing" in found:
-        raise VariableMissing(found["missing"])
-    if "refused" in found:
-        raise ActionRefused(found["refused"])
-    return read_changes(found)
 
 
 def _call(what: str) -> str:

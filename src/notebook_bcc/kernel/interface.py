@@ -94,10 +94,6 @@ class Kernel(Protocol):
         the type summary."""
         ...
 
-    async def promote(self, variable: str, new_name: str) -> VariableChanges:
-        """Rename a variable in the kernel. Raises VariableMissing, and then nothing has changed."""
-        ...
-
     async def interrupt(self) -> None:
         """Ask the running cell to stop."""
         ...

@@ -15,7 +15,7 @@ from notebook_bcc.errors import KernelDied, KernelFailed, KernelStartFailed
 from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
-from notebook_bcc.kernel.interface import Execution, KernelIdentity, VariableChanges
+from notebook_bcc.kernel.interface import Execution, KernelIdentity
 from notebook_bcc.kernel.jupyter_server_rest import ServerRest
 from notebook_bcc.kernel.jupyter_server_talk import ServerTalk
 from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits
@@ -167,9 +167,6 @@ class JupyterServerKernel:
 
     async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
         return await (await self._ready()).summarize(wanted)
-
-    async def promote(self, variable: str, new_name: str) -> VariableChanges:
-        return await (await self._ready()).promote(variable, new_name)
 
     async def interrupt(self) -> None:
         if self._running is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from notebook_bcc.errors import KernelDied, KernelStartFailed, VariableMissing
+from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
@@ -143,13 +143,6 @@ class LocalKernel:
             return {}
         found = await self._ask(running, inspection.summarize(wanted))
         return {} if found is None else dict(found)
-
-    async def promote(self, variable: str, new_name: str) -> VariableChanges:
-        running = await self._ready()
-        found = await self._ask(running, inspection.promote(variable, new_name)) if running.inspects else None
-        if found is None:
-            raise VariableMissing(variable)
-        return inspection.read_promotion(found)
 
     async def interrupt(self) -> None:
         if self._running is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import json
-import keyword
 import operator
 import types
 from typing import Any
@@ -187,17 +186,6 @@ class Namespace:
         """Name -> summary by the strategy asked for, for names that exist."""
         names = self._names
         return {name: self._summarize(names[name], strategy) for name, strategy in wanted.items() if name in names}
-
-    def promote(self, variable: str, new_name: str) -> dict[str, Any]:
-        """Rename, and list changes; {"missing": ...} or {"refused": ...} when it cannot be: nothing has changed."""
-        if variable not in self._names or self._is_own(variable, self._names[variable]):
-            return {"missing": variable}
-        if not new_name.isidentifier() or keyword.iskeyword(new_name):
-            return {"refused": f"{new_name!r} cannot be the name of a variable"}
-        if variable != new_name:
-            self._names[new_name] = self._names[variable]
-            del self._names[variable]
-        return self.changes()
 
     def _is_own(self, name: str, value: Any) -> bool:
         return name in ("In", "Out") or self._own.get(name, _UNSEEN) is value

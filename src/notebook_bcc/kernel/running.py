@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from notebook_bcc.errors import KernelDied, VariableMissing
+from notebook_bcc.errors import KernelDied
 from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import Request
 from notebook_bcc.kernel.interface import CellError, Execution, VariableChanges
@@ -98,13 +98,6 @@ class Running(ABC):
             return {}
         found = await self.ask(inspection.summarize(wanted))
         return {} if found is None else dict(found)
-
-    async def promote(self, variable: str, new_name: str) -> VariableChanges:
-        """Raises VariableMissing, ActionRefused, KernelDied."""
-        found = await self.ask(inspection.promote(variable, new_name)) if self.inspects else None
-        if found is None:
-            raise VariableMissing(variable)
-        return inspection.read_promotion(found)
 
     async def ask(self, expression: str) -> Any | None:
         """What an expression gives in the kernel, None when it cannot be evaluated. Raises KernelDied."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
-from notebook_bcc.kernel.inspection import read_changes, read_promotion
-from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity, VariableChanges
+from notebook_bcc.kernel.inspection import read_changes
+from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity
 from notebook_bcc.kernel.outputs import error_output
 from notebook_bcc.kernel.probe import Namespace
 from notebook_bcc.protocol.cells import Output
@@ -82,10 +82,6 @@ class ScriptedKernel:
     async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
         self._require_alive()
         return self._namespace.summarize(dict(wanted))
-
-    async def promote(self, variable: str, new_name: str) -> VariableChanges:
-        self._require_alive()
-        return read_promotion(self._namespace.promote(variable, new_name))
 
     async def interrupt(self) -> None:
         self.interrupts += 1
