@@ -7,6 +7,7 @@ import gzip
 import json
 import tracemalloc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,8 @@ pytestmark = pytest.mark.anyio
 SOURCES = ("x = 1", "print('Größe 漢字 \u2028', x)")
 ACTIONS = run_code(*SOURCES)
 LINES = [encode_line(action) for action in ACTIONS]
+# For servers that answer: a busy machine must not turn an answer into silence.
+PATIENT = RemoteTimeouts(connect=30.0, first_byte=30.0, between_lines=30.0, planning=60.0)
 SHORT = RemoteTimeouts(connect=10.0, first_byte=0.3, between_lines=0.3, planning=0.6)
 # Longer than any sound answer takes on a busy machine, and short enough to wait for.
 BRISK = RemoteTimeouts(connect=10.0, first_byte=1.5, between_lines=1.5, planning=2.0)
@@ -155,7 +158,7 @@ REFUSALS: dict[str, tuple[Fault, type[PlannerFailed], str]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 async def test_each_fault_is_told_apart(path: str, name: str) -> None:
     fault, expected, words = REFUSALS[name]
-    items, failure = await once(path, fault, timeouts=SHORT)
+    items, failure = await once(path, fault, timeouts=SHORT if "within" in words else PATIENT)
     assert items == []
     assert type(failure) is expected
     with pytest.raises(expected, match=rf"(?s)http://127\.0\.0\.1:.*POST {path}: .*{words}"):
@@ -167,13 +170,6 @@ async def test_nothing_that_listens_is_a_refused_connection() -> None:
         address = server.url
     _, failure = await ask(RemotePlanner(address), "/planning")
     with pytest.raises(PlannerUnreachable, match="refused: nothing listens there"):
-        raise failure or AssertionError
-
-
-async def test_a_name_that_does_not_exist_is_said_to_be_one() -> None:
-    # `.invalid` is reserved for names that no resolver knows.
-    _, failure = await ask(RemotePlanner("http://planner.invalid:28600"), "/planning")
-    with pytest.raises(PlannerUnreachable, match="cannot be resolved"):
         raise failure or AssertionError
 
 
@@ -268,7 +264,8 @@ AFTER: dict[str, tuple[Fault, int, str]] = {
 async def test_a_stream_that_fails_after_some_actions_says_after_how_many(name: str) -> None:
     fault, count, words = AFTER[name]
     limits = RemoteLimits(line_bytes=200_000, actions=500)
-    items, failure = await once("/generating", fault, timeouts=SHORT, limits=limits)
+    timeouts = replace(PATIENT, between_lines=0.3) if "within" in words else PATIENT
+    items, failure = await once("/generating", fault, timeouts=timeouts, limits=limits)
     assert len(items) == count
     assert isinstance(failure, StreamBroken)
     assert failure.received == count
