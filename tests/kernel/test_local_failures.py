@@ -192,7 +192,7 @@ async def test_a_cell_that_swallows_every_signal_is_killed_with_its_kernel_and_c
     beginning = Beginning()
     source = (
         "import signal, subprocess, sys\nfor number in (2, 15): signal.signal(number, signal.SIG_IGN)\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import signal, time; "
+        "child = subprocess.Popen([sys.executable, '-uc', 'import signal, time; "
         "[signal.signal(s, signal.SIG_IGN) for s in (2, 15)]; print(); time.sleep(600)'], stdout=subprocess.PIPE)\n"
         "child.stdout.readline()\nprint(child.pid, flush=True)\nwhile True: pass"
     )
