@@ -146,10 +146,12 @@ class WatchedJournal(SqliteJournal):
 
     async def append(self, entries: Sequence[Entry]) -> None:
         await super().append(entries)
-        if any(isinstance(entry.record, ActionCompleted) for entry in entries):
-            self.moments.append(time.perf_counter())
-            self.spent.append(time.process_time())
-            self.depths.append(_stack_depth())
+        # Actions are written in groups: those of one group count as completed at the same moment.
+        now, spent, depth = time.perf_counter(), time.process_time(), _stack_depth()
+        for _ in [entry for entry in entries if isinstance(entry.record, ActionCompleted)]:
+            self.moments.append(now)
+            self.spent.append(spent)
+            self.depths.append(depth)
 
 
 def _stack_depth() -> int:
