@@ -132,6 +132,17 @@ async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
     assert (await load_state(place.last)).seq == before
 
 
+async def test_a_process_that_died_before_it_delivered_is_made_up_for_by_resume(place: Place) -> None:
+    done = await place.start()
+    place.last.notebook.unlink()
+    again = await place.resume()
+    assert again.stopped == done.stopped
+    assert read_notebook(place.last.notebook).run["stopped"] == "completed"
+    assert await load_state(place.last) == done, "the journal has nothing to add"
+    with pytest.raises(RunRefused, match="completed"):
+        await place.resume()
+
+
 async def test_after_an_error_a_person_chooses_what_is_restarted(place: Place) -> None:
     place.script = FAILING
     state = await place.start()

@@ -157,8 +157,19 @@ async def resumed(
             planner_spec=order.planner,
             kernel_url=order.kernel_url,
         ) as session:
-            await session.begin(_resume_record(session.state, order, first))
+            if not _only_delivery_is_left(session.state, folder):
+                await session.begin(_resume_record(session.state, order, first))
             yield session
+
+
+def _only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
+    """Whether the process died after the workflow was completed and before its notebook said so."""
+    if state.fsm is not State.WORKFLOW_COMPLETED or state.stopped is None:
+        return False
+    try:
+        return read_notebook(folder.notebook).run.get("stopped") != "completed"
+    except NotebookFailed:
+        return True
 
 
 def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> RunResumed:
