@@ -13,7 +13,7 @@ from notebook_bcc.protocol.tracking import OutputsProduced
 from notebook_bcc.protocol.vocabulary import Level
 
 # All patterns of one filter together; a pattern from the wire may be written to take for ever.
-_PATTERN_SECONDS = 0.25
+_PATTERN_SECONDS = 2.0
 _BARE = {"goal": "", "actions_taken": (), "outputs_produced": OutputsProduced()}
 
 
@@ -82,11 +82,13 @@ def _matching(effects: tuple[Any, ...], patterns: EffectPatterns | None) -> tupl
     include, wrong = _compiled(patterns.include)
     exclude, wrong_too = _compiled(patterns.exclude)
     warnings += wrong + wrong_too
+    # Each search gets its share, so that all of them together keep to the time.
+    share = _PATTERN_SECONDS / max(1, len(effects) * (len(include) + len(exclude)))
     try:
         kept = tuple(
             effect
             for effect in effects
-            if (not include or _any_matches(include, effect)) and not _any_matches(exclude, effect)
+            if (not include or _any_matches(include, effect, share)) and not _any_matches(exclude, effect, share)
         )
     except TimeoutError:
         warnings.append("the effect patterns took too long and were not applied")
@@ -105,9 +107,9 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[list[regex.Pattern[str]], list
     return made, wrong
 
 
-def _any_matches(patterns: list[regex.Pattern[str]], effect: Any) -> bool:
+def _any_matches(patterns: list[regex.Pattern[str]], effect: Any, seconds: float) -> bool:
     text = effect if isinstance(effect, str) else str(effect)
-    return any(pattern.search(text, timeout=_PATTERN_SECONDS) for pattern in patterns)
+    return any(pattern.search(text, timeout=seconds) for pattern in patterns)
 
 
 def _progress(progress: Progress, levels: tuple[Level, ...]) -> Progress:
