@@ -10,10 +10,13 @@ BccError
 │   └── CellIdRefused       a cell id that is taken or that nbformat does not allow
 ├── KernelFailed            the kernel, not the user's code, is the problem
 │   ├── KernelStartFailed   it did not come up
+│   │   └── KernelGone      one that was left has ended, or is not as it was left
 │   └── KernelDied          it is gone: the cause, and what it had printed until then
 ├── PlannerFailed           the planner gave no usable answer
 │   ├── PlannerUnreachable  no answer at all; trying again may help
 │   ├── PlannerAnswerInvalid an answer that is not one
+│   │   └── PlannerRefused  it declined to answer, or a filter kept the answer back
+│   ├── PlannerBudgetSpent  it may not ask its model any more: a budget of the run is used up
 │   └── StreamBroken        a stream of actions ended before its end
 ├── JournalFailed           the journal cannot be read or written
 │   ├── JournalCorrupt      what is on disk is not what was written
@@ -106,6 +109,10 @@ class KernelStartFailed(KernelFailed):
         super().__init__(f"kernel {kernel!r} did not start: {reason}")
 
 
+class KernelGone(KernelStartFailed):
+    """A kernel that another process left has ended, or is not as it was left: trying again does not help."""
+
+
 class KernelDied(KernelFailed):
     """The kernel is gone. `cause` says why as far as it is known; `outputs` is what it had sent until then."""
 
@@ -137,6 +144,22 @@ class PlannerAnswerInvalid(PlannerFailed):
         self.planner = planner
         self.reason = reason
         super().__init__(f"planner {planner} sent an answer that cannot be used: {reason}")
+
+
+class PlannerRefused(PlannerAnswerInvalid):
+    """It declined to answer, or a filter kept the answer back: the same question will fare no better."""
+
+    def __init__(self, *, planner: str, reason: str) -> None:
+        super().__init__(planner=planner, reason=f"it declined to answer: {reason}")
+
+
+class PlannerBudgetSpent(PlannerFailed):
+    """The planner may not ask its model any more: a budget of the run is used up."""
+
+    def __init__(self, *, planner: str, reason: str) -> None:
+        self.planner = planner
+        self.reason = reason
+        super().__init__(f"planner {planner} may not be asked any more: {reason}")
 
 
 class StreamBroken(PlannerFailed):

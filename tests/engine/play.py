@@ -54,6 +54,7 @@ class Overheard:
         self._planner = planner
         self.planned: list[Request] = []
         self.generated: list[tuple[Request, bool]] = []
+        self.repaired: list[Request] = []
 
     @property
     def name(self) -> str:
@@ -69,6 +70,7 @@ class Overheard:
             yield item
 
     async def repair(self, request: Request) -> str | None:
+        self.repaired.append(request)
         return await self._planner.repair(request)
 
     async def close(self) -> None:

@@ -258,6 +258,21 @@ async def test_auto_debug_repairs_a_cell_and_keeps_the_failed_attempts_in_the_jo
     assert completed(played)[-1].success
 
 
+async def test_every_question_for_a_repair_has_an_id_and_the_same_question_the_same_one() -> None:
+    def behavior() -> Behavior:
+        debugged = {"action": "exec", "codecell_id": "c", "auto_debug": True}
+        made = {"action": "add", "shot_type": "action", "content": "y = x + 1", "store_id": "c"}
+        return Behavior([made, debugged], repairs={"c": ["y = z + 1", "y = 2"]})
+
+    first, again = [(await play(one_step(behavior()))).planner.repaired for _ in range(2)]
+    options = [request.options for request in first]
+    assert [(one.run_id, one.attempt) for one in options] == [("run", 1)] * 2
+    ids = [one.request_id or "" for one in options]
+    assert len(set(ids)) == 2
+    assert all(one.startswith("run.") and ".repair.c." in one for one in ids)
+    assert ids == [request.options.request_id for request in again]
+
+
 @pytest.mark.parametrize("repairs", [[], ["1/0"], ["1/0 # a", "1/0 # b", "1/0 # c", "1/0 # d"]])
 async def test_auto_debug_gives_up_without_a_better_idea_or_after_enough_attempts(
     repairs: list[str],

@@ -241,3 +241,30 @@ def test_a_diff_marks_what_is_new_gone_and_changed() -> None:
     steps = (Step(id="a", goal="two"), Step(id="c"))
     diff = plan_diff(plan, PlanProposal(stage_id="stage", steps=steps))
     assert diff.splitlines() == ["  stage", "~   a: two", "+   c", "-   b"]
+
+
+async def test_a_stage_that_is_proposed_without_steps_keeps_those_it_has() -> None:
+    bare = {"action": "update_workflow", "updated_workflow": {"name": "test", "stages": [{"id": "stage"}]}}
+    played = await play(one_step([*run_code("x = 1"), bare]))
+    assert played.state.plan == workflow("step"), "this is the plan already, and nobody is asked"
+    assert not played.records(PlanUpdateDecided)
+    more = {"action": "update_workflow", "updated_workflow": {"stages": [{"id": "stage"}, {"id": "second"}]}}
+    proposal = PlanProposal.model_validate({"workflow": more["updated_workflow"]})
+    assert plan_diff(workflow("step"), proposal) == "  stage\n    step\n+ second"
+
+
+async def test_an_offered_change_is_accepted_by_the_policy_where_nobody_is_there() -> None:
+    played = await play(planner(MORE_STEPS), policies=Policies(confirm="offer"))
+    (decided,) = played.records(PlanUpdateDecided)
+    assert (decided.confirmed, decided.by, decided.comment) == (True, "policy", "nobody was there to ask")
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+
+
+@pytest.mark.parametrize("answer", [True, None])
+async def test_an_offered_change_is_put_to_whoever_is_there(answer: bool | None) -> None:
+    someone = Someone(answer)
+    played = await play(planner(MORE_STEPS), policies=Policies(confirm="offer"), person=someone)
+    assert len(someone.shown) == 1
+    assert [one.by for one in played.records(PlanUpdateDecided)] == (["person"] if answer else [])
+    assert played.state.stopped is not None
+    assert played.state.stopped.reason == ("completed" if answer else "waiting")

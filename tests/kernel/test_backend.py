@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,43 @@ async def test_in_the_foreground_it_runs_until_it_is_cancelled_or_ends(tmp_path:
     with pytest.raises(KernelFailed, match="ended with exit code -9") as failed:
         await asyncio.wait_for(task, PATIENCE)
     assert server.token not in str(failed.value)
+
+
+OTHER = """
+import asyncio, sys
+from pathlib import Path
+from notebook_bcc.kernel.backend import backend
+from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+
+async def main():
+    async with backend(Path(sys.argv[1]), port=int(sys.argv[2])) as server:
+        kernel = JupyterServerKernel(server.url, token=server.token)
+        await kernel.start()
+        execution = await kernel.execute("import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); os.getpid()")
+        print(server.pid, execution.outputs[0]["data"]["text/plain"], flush=True)
+        await kernel.execute("import time; time.sleep(600)")
+
+asyncio.run(main())
+"""
+
+
+async def test_it_ends_with_its_kernels_when_the_process_that_started_it_is_killed(tmp_path: Path) -> None:
+    places = tmp_path / "root", tmp_path / "temporary"
+    for place in places:
+        place.mkdir()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", OTHER, str(places[0]), str(free_port())),
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(places[1])},
+    )
+    assert process.stdout is not None
+    server, kernel = map(int, (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).split())
+    assert not is_gone(server)
+    assert not is_gone(kernel)
+    process.kill()
+    await process.wait()
+    await eventually(lambda: is_gone(server) and is_gone(kernel))
+    assert [path.name for path in places[1].iterdir() if path.name.startswith("nbcc-backend-")] == []
 
 
 async def test_a_taken_port_is_an_error_with_the_servers_words(tmp_path: Path) -> None:

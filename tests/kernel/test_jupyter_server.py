@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernel.servers import PATIENCE, Server, eventually, free_port
-from notebook_bcc.errors import KernelDied, KernelStartFailed
+from notebook_bcc.errors import KernelDied, KernelGone, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
 from notebook_bcc.kernel.outputs import OutputLimits
@@ -158,23 +158,24 @@ async def test_a_kernel_that_dies_says_why_and_keeps_what_it_printed(remote: Jup
 async def test_closing_deletes_the_kernel_and_detaching_does_not(stock: Server) -> None:
     kernel = JupyterServerKernel(stock.url, token=stock.token)
     await kernel.start()
-    kernel_id, session_id = kernel.session.split("/")
+    session, kernel_id = kernel.session, kernel.session.split("/")[0]
     await kernel.execute("kept = 7")
     await kernel.detach()
     assert not kernel.is_alive
     assert kernel_id in stock.kernel_ids()
-    again = JupyterServerKernel(stock.url, token=stock.token, kernel_id=kernel_id, session_id=session_id)
-    left = await again.attach()
-    assert left is not None
-    assert (left.source, left.execution.variables.updated) == ("kept = 7", {"kept": 7})
+    again = JupyterServerKernel(stock.url, token=stock.token)
+    assert await again.attach(session, known=0, due="kept = 7")
+    assert again.identity.session == session
+    assert (await again.execute("kept = 7")).variables.updated == {"kept": 7}
     assert (await again.execute("kept + 1")).outputs[0]["data"] == {"text/plain": "8"}
     await again.close()
     await again.close()
     assert kernel_id not in stock.kernel_ids()
     with pytest.raises(KernelDied, match="was closed"):
         await again.execute("1")
-    with pytest.raises(KernelStartFailed, match="has no kernel"):
-        await again.attach()
+    with pytest.raises(KernelGone, match="has no kernel"):
+        await again.attach(session, known=2, due=None)
+    assert not await again.discard(session)
 
 
 async def test_what_cannot_start_says_why_and_keeps_the_token_to_itself(stock: Server) -> None:
@@ -186,8 +187,8 @@ async def test_what_cannot_start_says_why_and_keeps_the_token_to_itself(stock: S
         await JupyterServerKernel(stock.url, token=stock.token, name="cobol").start()
     with pytest.raises(KernelStartFailed, match="cannot be reached"):
         await JupyterServerKernel(f"http://127.0.0.1:{free_port()}", token="t").start()
-    with pytest.raises(KernelStartFailed, match="a kernel id and a session id are needed"):
-        await JupyterServerKernel(stock.url, token=stock.token).attach()
+    with pytest.raises(KernelGone, match="is not `<kernel id>/<session id>`"):
+        await JupyterServerKernel(stock.url, token=stock.token).attach("nothing", known=0, due=None)
 
 
 async def test_a_gateway_with_the_older_protocol_serves_as_well(gateway: Server, stdout: Text) -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from kernel.servers import PATIENCE, Proxy, Server, eventually, proxy_to
-from notebook_bcc.errors import KernelDied, KernelStartFailed
+from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
 from notebook_bcc.kernel.outputs import OutputLimits
+from notebook_bcc.protocol.cells import Output
 
 pytestmark = pytest.mark.anyio
 Text = Callable[[Execution], str]
@@ -99,17 +100,17 @@ async def test_a_request_lost_on_the_way_is_sent_again_and_carried_out_once(
 async def test_a_cut_while_a_kernel_is_taken_up_changes_nothing(stock: Server, proxy: Proxy, stdout: Text) -> None:
     first = JupyterServerKernel(proxy.url, token=stock.token)
     await first.start()
-    await first.execute("for i in range(1000): print('line', i, flush=True)")
-    kernel_id, session_id = first.session.split("/")
+    source = "for i in range(1000): print('line', i, flush=True)"
+    await first.execute(source)
     await first.detach()
-    kernel = JupyterServerKernel(proxy.url, token=stock.token, kernel_id=kernel_id, session_id=session_id)
+    kernel = JupyterServerKernel(proxy.url, token=stock.token)
     # Behind the handshake, in the middle of what is recalled.
     proxy.allowance = 20_000
     try:
-        left = await asyncio.wait_for(kernel.attach(), PATIENCE)
-        assert left is not None
+        assert await asyncio.wait_for(kernel.attach(first.session, known=0, due=source), PATIENCE)
+        execution = await asyncio.wait_for(kernel.execute(source), PATIENCE)
         assert proxy.was_cut.is_set()
-        assert stdout(left.execution) == "".join(f"line {i}\n" for i in range(1000))
+        assert stdout(execution) == "".join(f"line {i}\n" for i in range(1000))
     finally:
         await kernel.close()
 
@@ -209,8 +210,8 @@ asyncio.run(main())
 """
 
 
-def killed_process(stock: Server, source: str) -> list[str]:
-    """The kernel id and session id of a process that was killed as soon as its cell had printed something."""
+def killed_process(stock: Server, source: str) -> str:
+    """The session of a process that was killed as soon as its cell had printed something."""
     process = subprocess.Popen(
         [sys.executable, "-c", OTHER, stock.url, source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -224,7 +225,7 @@ def killed_process(stock: Server, source: str) -> list[str]:
     finally:
         process.kill()
         process.communicate()
-    return session.strip().split("/")
+    return session.strip()
 
 
 async def test_after_kill_9_another_process_receives_the_rest(stock: Server, stdout: Text, tmp_path: Path) -> None:
@@ -235,22 +236,66 @@ while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)
 for i in range(1000): print('line', i, flush=i % 100 == 0)
 answer = first + 41
 answer"""
-    kernel_id, session_id = await asyncio.to_thread(killed_process, stock, source)
-    stranger = JupyterServerKernel(stock.url, token=stock.token, kernel_id=kernel_id, session_id="another")
-    with pytest.raises(KernelStartFailed, match="knows nothing of this session"):
-        await asyncio.wait_for(stranger.attach(), PATIENCE)
-    kernel = JupyterServerKernel(stock.url, token=stock.token, kernel_id=kernel_id, session_id=session_id)
+    session = await asyncio.to_thread(killed_process, stock, source)
+    stranger = JupyterServerKernel(stock.url, token=stock.token)
+    with pytest.raises(KernelGone, match="knows nothing of this session"):
+        await asyncio.wait_for(stranger.attach(session.split("/")[0] + "/another", known=1, due=source), PATIENCE)
+    kernel = JupyterServerKernel(stock.url, token=stock.token)
     try:
-        task = asyncio.create_task(kernel.attach())
-        await eventually(lambda: kernel.is_alive)
+        assert await asyncio.wait_for(kernel.attach(session, known=1, due=source), PATIENCE)
+        seen: list[Output] = []
+        task = asyncio.create_task(kernel.execute(source, on_output=seen.append))
+        await eventually(lambda: bool(seen))
         go.write_text("")
-        left = await asyncio.wait_for(task, PATIENCE)
-        assert left is not None
-        assert left.source == source
-        assert stdout(left.execution) == "begun\n" + "".join(f"line {i}\n" for i in range(1000))
-        assert left.execution.execution_count == 2
-        assert left.execution.variables.updated["answer"] == 42
+        execution = await asyncio.wait_for(task, PATIENCE)
+        assert stdout(execution) == "begun\n" + "".join(f"line {i}\n" for i in range(1000))
+        assert "".join(output["text"] for output in seen if "text" in output) == stdout(execution)
+        assert execution.execution_count == 2
+        assert execution.variables.updated["answer"] == 42
         assert (await kernel.execute("answer")).execution_count == 3
     finally:
         go.write_text("")
         await kernel.close()
+
+
+async def test_a_kernel_that_was_left_is_taken_up_only_as_it_is_known(stock: Server) -> None:
+    first = JupyterServerKernel(stock.url, token=stock.token)
+    await first.start()
+    await first.execute("runs = 1")
+    await first.execute("runs += 1")
+    await first.detach()
+    kernel = JupyterServerKernel(stock.url, token=stock.token)
+    for known, due, reason in (
+        (0, "runs += 1", "has run 2 cells, and 0 are known"),
+        (3, None, "has run 2 cells, and 3 are known"),
+        (1, None, "a cell that is not known of here"),
+        (1, "runs = 1", "a cell that is not known of here"),
+    ):
+        with pytest.raises(KernelGone, match=reason):
+            await asyncio.wait_for(kernel.attach(first.session, known=known, due=due), PATIENCE)
+    assert not await asyncio.wait_for(kernel.attach(first.session, known=2, due="runs += 1"), PATIENCE)
+    assert (await kernel.execute("runs += 1")).variables.updated == {"runs": 3}
+    await kernel.detach()
+    assert await asyncio.wait_for(kernel.attach(first.session, known=2, due="runs += 1"), PATIENCE)
+    with pytest.raises(KernelDied, match="another cell than the one to be run"):
+        await kernel.execute("runs = 0")
+    with pytest.raises(KernelGone, match="has no kernel"):
+        await kernel.attach(first.session, known=3, due=None)
+
+
+async def test_a_kernel_that_cannot_be_asked_is_not_called_gone(stock: Server, proxy: Proxy) -> None:
+    first = JupyterServerKernel(proxy.url, token=stock.token)
+    await first.start()
+    await first.detach()
+    wrong = JupyterServerKernel(proxy.url, token="wrong-secret")
+    kernel = JupyterServerKernel(proxy.url, token=stock.token, reconnect_limit=1.0)
+    for one, answer, reason in ((wrong, True, "refused the token"), (kernel, False, "cannot be reached")):
+        proxy.refuses = not answer
+        with pytest.raises(KernelStartFailed, match=reason) as doubt:
+            await one.attach(first.session, known=0, due=None)
+        assert not isinstance(doubt.value, KernelGone)
+        with pytest.raises(KernelFailed, match=reason):
+            await one.discard(first.session)
+    proxy.refuses = False
+    assert await kernel.discard(first.session)
+    assert first.session.split("/")[0] not in stock.kernel_ids()

@@ -96,7 +96,7 @@ async def slow_body(exchange: Exchange) -> None:
 async def dripping_headers(exchange: Exchange) -> None:
     """A byte every now and then, never the end: no single wait is long."""
     while not exchange.is_closed:
-        await exchange.send(b"H" if exchange.sent == 0 else b"x")
+        await exchange.send(b"HTTP/1.1 200 OK\r\nx-slow: " if exchange.sent == 0 else b"x")
         await asyncio.sleep(0.05)
 
 

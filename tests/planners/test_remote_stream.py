@@ -120,9 +120,31 @@ def test_an_answer_in_which_nothing_is_an_action_is_none(body: bytes, named: str
 def test_remarks_of_the_server_are_warnings_and_no_fault() -> None:
     items, failure = read(reader(), b'{"warning": "slow today"}\n')
     assert failure is None
-    assert items == [StreamWarning('POST /generating: the server says {"warning": "slow today"}')]
+    assert items == [StreamWarning("POST /generating: the server says: slow today")]
     items, failure = read(reader(), b'{"actions": [], "warnings": ["slow today"]}')
-    assert (items, failure) == ([StreamWarning("POST /generating: the server says 'slow today'")], None)
+    assert (items, failure) == ([StreamWarning("POST /generating: the server says: slow today")], None)
+
+
+def test_a_remark_between_actions_is_told_in_its_place_and_in_its_words() -> None:
+    said = "Größe: an action was left out, " + "and why " * 100
+    items, failure = read(reader(), LINES[0], json.dumps({"warning": said}).encode() + b"\n", LINES[1])
+    assert failure is None
+    assert actions(items) == ACTIONS[:2]
+    assert items[1] == StreamWarning(f"POST /generating: the server says: {said}")
+
+
+def test_a_remark_beside_the_actions_of_a_whole_answer_does_not_hide_them() -> None:
+    whole = json.dumps({"warning": "slow", "actions": ACTIONS[:2]}).encode()
+    items, failure = read(reader(), whole)
+    assert failure is None
+    assert actions(items) == ACTIONS[:2]
+
+
+def test_an_endless_remark_is_cut() -> None:
+    items, _ = read(reader(), b'{"warning": "' + b"x" * 100_000 + b'"}\n')
+    [warning] = items
+    assert isinstance(warning, StreamWarning)
+    assert 2000 < len(warning.message) < 2100
 
 
 def test_a_long_line_breaks_the_stream_and_keeps_what_came_before() -> None:

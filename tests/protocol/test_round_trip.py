@@ -65,7 +65,7 @@ def plain_values(kind: Any, field: FieldInfo | None) -> st.SearchStrategy[Any]:
         str: st.text(min_size=least, max_size=6),
         bool: st.booleans(),
         int: st.integers(min_value=lowest),
-        float: st.floats(allow_nan=False, allow_infinity=False),
+        float: st.floats(min_value=lowest, allow_nan=False, allow_infinity=False),
     }
     return plain[kind]
 

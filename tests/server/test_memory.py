@@ -44,7 +44,7 @@ async def ask(memory: Memory, name: str, size: int = 10, *, failure: Exception |
     """Answer and wait until it has ended."""
     answer, known = memory.answer(("/planning", "run", name))
     if not known:
-        answer.start(source(size, failure=failure)())
+        answer.start(source(size, failure=failure)(), bytes)
     await answer.wait()
     return answer, known
 
@@ -94,10 +94,10 @@ async def test_closing_stops_what_is_under_way() -> None:
     answer, _ = memory.answer(None)
     named, _ = memory.answer(("/planning", "run", "a"))
     for each in (answer, named):
-        each.start(endless())
+        each.start(endless(), bytes)
     await until(lambda: bool(answer.parts and named.parts))
     begun, _ = memory.answer(("/planning", "run", "b"))
-    begun.start(endless())
+    begun.start(endless(), bytes)
     await memory.close()
     assert begun.ended
     assert answer.ended

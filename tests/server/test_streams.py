@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import json
 import logging
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator, MutableMapping
 from typing import Any
 
 import httpx2
@@ -15,7 +17,8 @@ import pytest
 from notebook_bcc.errors import PlannerAnswerInvalid, StreamBroken
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.protocol.messages import Request
-from server.living import Counting, Json, action, body, port_of, service, until
+from notebook_bcc.server.app import build_app
+from server.living import PATIENCE, Counting, Json, action, body, port_of, service, until
 
 pytestmark = pytest.mark.anyio
 
@@ -83,7 +86,31 @@ async def test_a_hundred_actions_arrive_one_by_one_each_before_the_next_is_made(
             assert [chunk async for chunk in chunks] == []
 
 
-async def test_a_planner_that_never_waits_does_not_hold_its_first_action_back() -> None:
+async def test_an_action_is_on_its_way_before_the_next_is_made_also_by_a_planner_that_never_waits() -> None:
+    """The planner blocks the service's loop until its action has reached the client, which is a thread."""
+    arrived = threading.Semaphore(0)
+
+    def generate(request: Request) -> Iterator[Json]:
+        for number in range(50):
+            yield action(number)
+            assert arrived.acquire(timeout=PATIENCE)
+
+    def read(port: int) -> list[str]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection.request("POST", "/generating", json.dumps(body(stream=True)), {"content-type": "application/json"})
+        answer = connection.getresponse()
+        lines: list[bytes] = []
+        while line := answer.readline():
+            lines.append(line)
+            arrived.release()
+        connection.close()
+        return contents(b"".join(lines))
+
+    async with service(CallablePlanner(plan=lambda _: {}, generate=generate)) as client:
+        assert await asyncio.to_thread(read, port_of(client)) == [str(number) for number in range(50)]
+
+
+async def test_behind_another_server_each_action_is_sent_before_the_next_is_made() -> None:
     made = 0
 
     async def generate(request: Request) -> AsyncIterator[Json]:
@@ -92,18 +119,21 @@ async def test_a_planner_that_never_waits_does_not_hold_its_first_action_back() 
             made += 1
             yield action(number)
 
-    seen: list[int] = []
-    async with service(CallablePlanner(plan=lambda _: {}, generate=generate)) as client:
-        # Another task on the loop sees how far the planner is at each turn: it gets one between two actions.
-        async def watch() -> None:
-            while made < 50:
-                seen.append(made)
-                await asyncio.sleep(0)
+    sent: list[int] = []
+    raw = json.dumps(body(stream=True)).encode()
 
-        watching = asyncio.create_task(watch())
-        await client.post("/generating", json=body(stream=True))
-        await watching
-    assert set(range(1, 50)) <= set(seen)
+    async def receive() -> Json:
+        return {"type": "http.request", "body": raw}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message.get("more_body"):
+            sent.append(made)
+
+    app = build_app(CallablePlanner(plan=lambda _: {}, generate=generate))
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/generating", "headers": headers, "http_version": "1.1"}
+    await app(scope, receive, send)
+    assert sent == list(range(1, 51))
 
 
 @pytest.mark.parametrize("failure", [StreamBroken(planner="p", received=2, reason="gone"), ValueError("unforeseen")])
@@ -161,7 +191,7 @@ async def test_a_stream_that_its_client_cut_is_replayed_and_goes_on_when_asked_f
         async with client.stream("POST", "/generating", json=sent) as again:
             assert again.headers["idempotent-replayed"] == "true"
             chunks = again.aiter_raw()
-            replayed = await anext(chunks)
+            replayed = b"".join([await anext(chunks) for _ in range(3)])
             assert contents(replayed) == ["0", "1", "2"]
             gated.open()
             assert contents(b"".join([chunk async for chunk in chunks])) == ["3"]

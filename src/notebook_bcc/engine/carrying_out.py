@@ -10,8 +10,8 @@ from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.engine.workbench import ExecutionLimits, Repair, Workbench
-from notebook_bcc.errors import ActionMalformed
+from notebook_bcc.engine.workbench import ExecutionLimits, Repair, Workbench, code_cell
+from notebook_bcc.errors import ActionMalformed, ActionRefused
 from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
@@ -22,7 +22,7 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, parse_action
+from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, Exec, parse_action
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -152,6 +152,18 @@ class PartialOutputs:
         self._text, self._chars = [], 0
         output: dict[str, Any] = {"output_type": "stream", "name": "stdout", "text": text}
         return OutputReceived(action_id=self._action_id, cell_id=self._cell_id, outputs=(output,))
+
+
+def source_of_exec(state: RunState) -> str | None:
+    """What the action under way has the kernel run first, where that can be told: of an exec, its cell."""
+    received = state.behavior.current
+    if received is None:
+        return None
+    try:
+        action = parse_action(received.action)
+        return code_cell(state.document, action.codecell_id).source if isinstance(action, Exec) else None
+    except ActionRefused:
+        return None
 
 
 def _limits(state: RunState) -> ExecutionLimits:

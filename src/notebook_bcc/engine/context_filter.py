@@ -9,18 +9,21 @@ import regex
 
 from notebook_bcc.protocol.messages import ContextFilter, EffectPatterns, EffectsConfig
 from notebook_bcc.protocol.observation import Context, Effects, LevelProgress, Observation, Progress
-from notebook_bcc.protocol.tracking import OutputsProduced
+from notebook_bcc.protocol.tracking import condensed
 from notebook_bcc.protocol.vocabulary import Level
 
 # All patterns of one filter together; a pattern from the wire may be written to take for ever.
 _PATTERN_SECONDS = 2.0
-_BARE = {"goal": "", "actions_taken": (), "outputs_produced": OutputsProduced()}
+
+
+def asked_variables(context_filter: ContextFilter) -> tuple[str, ...]:
+    """The names that a filter knows."""
+    return (*(context_filter.variables_to_include or ()), *context_filter.variables_to_summarize)
 
 
 def missing_variables(context_filter: ContextFilter, variables: Mapping[str, Any]) -> tuple[str, ...]:
     """Variables that were asked for and do not exist."""
-    wanted = (*(context_filter.variables_to_include or ()), *context_filter.variables_to_summarize)
-    return tuple(name for name in dict.fromkeys(wanted) if name not in variables)
+    return tuple(name for name in dict.fromkeys(asked_variables(context_filter)) if name not in variables)
 
 
 def filter_observation(
@@ -43,6 +46,8 @@ def filter_observation(
     filtered = context.model_copy(
         update={
             "variables": _variables(context, context_filter, summaries),
+            # A planner that says what it wants knows what it did not ask for.
+            "variables_left_out": context.variables_left_out if context_filter.variables_to_include is None else None,
             "effects": Effects(current=(*current, *marked), history=history),
         }
     )
@@ -113,14 +118,14 @@ def _any_matches(patterns: list[regex.Pattern[str]], effect: Any, seconds: float
 
 
 def _progress(progress: Progress, levels: tuple[Level, ...]) -> Progress:
-    """Only the levels asked for, and of them the focus, the outputs, and what is completed by its id alone."""
+    """Only the levels asked for, and of them the focus, the outputs, and what is completed condensed."""
 
     def slim(level: LevelProgress | None) -> LevelProgress | None:
         if level is None:
             return None
-        done = [item.model_copy(update=_BARE) for item in level.completed]
         return LevelProgress(
-            completed=tuple(done),
+            completed=tuple(map(condensed, level.completed)),
+            completed_left_out=level.completed_left_out,
             current=level.current,
             iteration=level.iteration,
             focus=level.focus,

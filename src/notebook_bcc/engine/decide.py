@@ -21,7 +21,8 @@ from notebook_bcc.engine.intents import (
 from notebook_bcc.engine.plan_changes import proposal_problem
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
-from notebook_bcc.journal.records import Purpose
+from notebook_bcc.journal.records import Limits, Purpose
+from notebook_bcc.planners.llm.budget import Budget, LimitReached, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -52,10 +53,33 @@ def decide(state: RunState) -> Intent:
         return Stop("paused", "paused on request")
     if state.promotions and state.fsm not in _AT_REST:
         return Promote(state.promotions[0]) if state.kernel.up else _kernel(state)
+    if state.question is not None:
+        return Stop("waiting", state.question.text)
     reached = _limit_reached(state)
     if reached:
         return Stop("limit", reached)
-    return _BY_STATE[state.fsm](state)
+    intent = _BY_STATE[state.fsm](state)
+    if isinstance(intent, OpenStream):
+        # Judging goes by evidence and may cost nothing; what a model has to write it is not asked for any more.
+        spent_up = budget_reached(state)
+        if spent_up is not None:
+            return Stop("limit", f"{spent_up} (--budget-{spent_up.kind})")
+    return intent
+
+
+def budget_of(limits: Limits) -> Budget:
+    """What language models may take, as their planner counts it."""
+    return Budget(
+        tokens=limits.model_tokens or None,
+        dollars=limits.model_dollars or None,
+        seconds=limits.model_seconds or None,
+        calls=limits.model_calls or None,
+    )
+
+
+def budget_reached(state: RunState) -> LimitReached | None:
+    """The budget that language models have used up."""
+    return limit_reached(state.spent, budget_of(state.limits))
 
 
 def elapsed(state: RunState) -> float:
@@ -133,6 +157,8 @@ def _start_behavior(state: RunState, event: Event) -> Intent:
 
 def _behavior_running(state: RunState) -> Intent:
     behavior = state.behavior
+    if behavior.out_of_budget:
+        return Stop("limit", behavior.out_of_budget)
     if behavior.failure:
         return _fail(state, behavior.failure)
     if behavior.ended:
@@ -170,6 +196,8 @@ def _propose(state: RunState) -> Intent:
 
 def _action_completed(state: RunState) -> Intent:
     behavior = state.behavior
+    if behavior.out_of_budget:
+        return Stop("limit", behavior.out_of_budget)
     if behavior.failure:
         return _fail(state, behavior.failure)
     if behavior.fire is not None:
@@ -212,11 +240,14 @@ def _behavior_completed(state: RunState) -> Intent:
         return Fire(Event.COMPLETE_STEP, reason="the planner moves on")
     if state.policies.on_unachieved == "skip":
         return Fire(Event.COMPLETE_STEP, reason="not achieved, skipped")
+    return _fail(state, f"step {state.position.step_id!r} ended without its goal: {_why_unachieved(state, verdict)}")
+
+
+def _why_unachieved(state: RunState, verdict: PlanningResponse) -> str:
+    if verdict.metadata.reason:
+        return verdict.metadata.reason
     missing = ", ".join(state.behavior.missing)
-    why = f"; missing outputs: {missing}" if missing else ""
-    return _fail(
-        state, f"step {state.position.step_id!r} ended without its goal: the planner neither continues nor is done{why}"
-    )
+    return "the planner neither continues nor is done" + (f"; missing outputs: {missing}" if missing else "")
 
 
 def _step_completed(state: RunState) -> Intent:

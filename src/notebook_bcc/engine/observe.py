@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from notebook_bcc.engine.effects import effects_of, shortened
@@ -20,15 +21,25 @@ from notebook_bcc.protocol.observation import (
     Observation,
     Progress,
 )
+from notebook_bcc.protocol.tracking import CompletedItem, condensed
 from notebook_bcc.protocol.vocabulary import CellType
 
 _LAST_OUTPUT_CHARS = 500
 _CELLS_SENT = 200
+# Of what is completed the newest are told in full. A step has at most 30 behaviors unless somebody allows more: those
+# of the current step are all told.
+_STAGES_TOLD, _STEPS_TOLD, _BEHAVIORS_TOLD = 3, 5, 30
+_COMPLETED_LISTED = 200
+_TAKEN_TOLD = 20
+_VARIABLES_SHOWN = 1000
 
 
-def observe(state: RunState) -> Observation:
-    """The whole observation; the context filter takes from it."""
-    return Observation(location=_location(state), context=_context(state))
+def observe(state: RunState, *, asked: Iterable[str] = ()) -> Observation:
+    """The whole observation; the context filter takes from it.
+
+    Whatever is cut from it is counted in it. Variables that are `asked` for are shown however many there are.
+    """
+    return Observation(location=_location(state), context=_context(state, asked))
 
 
 def feedback(state: RunState) -> BehaviorFeedback:
@@ -56,9 +67,11 @@ def _location(state: RunState) -> Location:
             behavior_iteration=position.iteration,
         ),
         progress=Progress(
-            stages=_level(state.stages, position.stage_id, state.remaining_stages, None),
-            steps=_level(state.steps, position.step_id, state.remaining_steps, None),
-            behaviors=_level(state.behaviors, position.behavior_id, (), position.iteration),
+            stages=_level(state.stages, position.stage_id, state.remaining_stages, told=_STAGES_TOLD),
+            steps=_level(state.steps, position.step_id, state.remaining_steps, told=_STEPS_TOLD),
+            behaviors=_level(
+                state.behaviors, position.behavior_id, (), told=_BEHAVIORS_TOLD, iteration=position.iteration
+            ),
         ),
         goals=Goals(
             workflow=state.goal or (plan.goal if plan is not None else "") or None,
@@ -69,9 +82,14 @@ def _location(state: RunState) -> Location:
     )
 
 
-def _level(level: LevelState, current: str | None, remaining: tuple[str, ...], iteration: int | None) -> LevelProgress:
+def _level(
+    level: LevelState, current: str | None, remaining: tuple[str, ...], *, told: int, iteration: int | None = None
+) -> LevelProgress:
+    listed = level.completed[-_COMPLETED_LISTED:]
+    older, newest = listed[:-told], listed[-told:]
     return LevelProgress(
-        completed=level.completed,
+        completed=(*map(condensed, older), *map(_told, newest)),
+        completed_left_out=len(level.completed) - len(listed) or None,
         current=current,
         remaining=remaining,
         iteration=iteration,
@@ -80,9 +98,32 @@ def _level(level: LevelState, current: str | None, remaining: tuple[str, ...], i
     )
 
 
-def _context(state: RunState) -> Context:
+def _told(item: CompletedItem) -> CompletedItem:
+    """A step of many behaviors has as many lines about what was done: the newest are told, the others counted."""
+    more = len(item.actions_taken) - _TAKEN_TOLD
+    if more <= 0:
+        return item
+    taken = (f"[... {more} earlier ones ...]", *item.actions_taken[-_TAKEN_TOLD:])
+    return item.model_copy(update={"actions_taken": taken})
+
+
+def _variables(state: RunState, asked: Iterable[str]) -> dict[str, Any]:
+    """All of them if they are not too many; else the newest, and those that somebody set, wants or has promised."""
+    every = state.variables
+    if len(every) <= _VARIABLES_SHOWN:
+        return every
+    kept = {*asked, *state.told.variables}
+    for level in (state.stages, state.steps, state.behaviors):
+        kept.update(level.outputs.expected, level.outputs.produced, level.outputs.in_progress)
+    kept.update(list(every)[-_VARIABLES_SHOWN:])
+    return {name: value for name, value in every.items() if name in kept}
+
+
+def _context(state: RunState, asked: Iterable[str]) -> Context:
+    variables = _variables(state, asked)
     return Context(
-        variables=state.variables,
+        variables=variables,
+        variables_left_out=len(state.variables) - len(variables) or None,
         todo_list=state.told.todo,
         effects=Effects(current=state.effects, history=state.effects_history),
         notebook=_notebook(state),

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from keyword import iskeyword
 
-from notebook_bcc.engine.carrying_out import ActionCarrier
+from notebook_bcc.engine.carrying_out import ActionCarrier, source_of_exec
 from notebook_bcc.engine.intents import (
     AskPlanning,
     CarryOut,
@@ -79,6 +79,10 @@ class Performer:
     def has_action(self) -> bool:
         """Whether the next action of the stream has arrived already."""
         return self._desk.has_action
+
+    def models_asked(self) -> Batch:
+        """What the planner has asked language models since this was last asked."""
+        return self._desk.models_asked()
 
     def partial_output(self) -> OutputReceived | None:
         """What the cell under way has printed since this was last asked."""
@@ -156,7 +160,7 @@ class Performer:
 
     async def _start_kernel(self, state: RunState) -> AsyncIterator[Batch]:
         try:
-            async for batch in bring_up(self._kernel, state):
+            async for batch in bring_up(self._kernel, state, due=_due(state)):
                 yield batch
         except KernelStartFailed as failure:
             yield (Faulted(reason=str(failure)),)
@@ -205,6 +209,17 @@ def promotion_source(promotion: Promotion) -> str:
         raise ActionRefused(f"variable {old!r} has the artifact's name already")
     said = " ".join(promotion.description.split())
     return f"# {promotion.artifact_id}{': ' + said if said else ''}\n{new} = {old}\ndel {old}"
+
+
+def _due(state: RunState) -> str | None:
+    """What the kernel gets to run first, as `decide` has it; None where that is not known beforehand."""
+    promotions = state.promotions or (state.behavior.promotions if state.behavior.current is None else ())
+    if not promotions:
+        return source_of_exec(state)
+    try:
+        return promotion_source(promotions[0])
+    except ActionRefused:
+        return None
 
 
 def _not_promoted(promotion: Promotion, error: str) -> PromotionFailed:

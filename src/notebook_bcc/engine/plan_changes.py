@@ -23,16 +23,24 @@ def changes_nothing(plan: Workflow | None, proposal: PlanProposal) -> bool:
     if plan is None:
         return False
     if proposal.workflow is not None:
-        return proposal.workflow == plan
+        return applied(plan, proposal) == plan
     stage = plan.stage(proposal.stage_id or "")
     return stage is not None and stage.steps == proposal.steps
 
 
 def applied(plan: Workflow | None, proposal: PlanProposal) -> Workflow | None:
-    """The plan after the change."""
+    """The plan after the change. A stage that comes without steps keeps those it has."""
     if proposal.workflow is not None:
-        return proposal.workflow
+        return _with_known_steps(plan, proposal.workflow)
     return plan.with_steps(proposal.stage_id or "", proposal.steps) if plan is not None else None
+
+
+def _with_known_steps(plan: Workflow | None, new: Workflow) -> Workflow:
+    for stage in new.stages:
+        known = plan.stage(stage.id) if plan is not None and not stage.steps else None
+        if known is not None and known.steps:
+            new = new.with_steps(stage.id, known.steps)
+    return new
 
 
 def proposal_problem(state: RunState, proposal: PlanProposal) -> str:

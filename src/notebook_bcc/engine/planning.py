@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import random
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from notebook_bcc.engine.context_filter import filter_observation
+from notebook_bcc.engine.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.context_update import proposals_of
+from notebook_bcc.engine.decide import budget_of
 from notebook_bcc.engine.observe import feedback, observe
 from notebook_bcc.engine.plan_changes import changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
-from notebook_bcc.errors import KernelDied, PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable
+from notebook_bcc.errors import (
+    KernelDied,
+    PlannerAnswerInvalid,
+    PlannerBudgetSpent,
+    PlannerFailed,
+    PlannerUnreachable,
+)
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
     ActionReceived,
@@ -23,6 +31,8 @@ from notebook_bcc.journal.records import (
     GeneratingAsked,
     GeneratingEnded,
     GeneratingFailed,
+    ModelAsked,
+    ModelMessage,
     PlanningAnswered,
     PlanningAsked,
     Purpose,
@@ -32,6 +42,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
+from notebook_bcc.planners.llm.exchange import AsksModels, Exchange
 from notebook_bcc.protocol.messages import Options, PlanningResponse, RepairWanted, Request
 from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -70,6 +81,7 @@ class PlannerDesk:
     ) -> None:
         """`durable` returns when everything that was said to have happened survives a power loss."""
         self._planner = planner
+        self._models: AsksModels | None = planner if isinstance(planner, AsksModels) else None
         self._durable = durable
         self._kernel = kernel
         self._asking = asking
@@ -77,6 +89,15 @@ class PlannerDesk:
         self._stream: ActionStream | None = None
         self._first: ActionData | StreamWarning | StreamEnd | None = None
         self._last_state = RunState()
+        self._asked = ""
+
+    def models_asked(self) -> Batch:
+        """What the planner and its models have said to each other since this was last asked."""
+        return tuple(map(_model_asked, self._models.taken_exchanges())) if self._models is not None else ()
+
+    def _allow(self, state: RunState) -> None:
+        if self._models is not None:
+            self._models.allow(budget_of(state.limits), state.spent)
 
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncIterator[Batch]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
@@ -92,6 +113,8 @@ class PlannerDesk:
                 request = Request(observation=observe(state), behavior_feedback=told)
             options = Options(request_id=request_id, run_id=state.run_id, attempt=number)
             await syncing
+            if number == attempt:
+                self._allow(state)
             try:
                 response = await self._planner.plan(request.model_copy(update={"options": options}))
             except PlannerFailed as failure:
@@ -118,6 +141,7 @@ class PlannerDesk:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
         self._last_state = state
         request_id, attempt = identify(state, state.behavior.asked)
+        self._asked = request_id
         try:
             observation, summaries, warnings = await self._filtered(state)
         except KernelDied as death:
@@ -125,6 +149,7 @@ class PlannerDesk:
             return
         last = attempt + self._asking.retries + 1
         number = attempt
+        self._allow(state)
         while number <= last:
             spare = number == last
             options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=number)
@@ -144,6 +169,9 @@ class PlannerDesk:
                 self._first = await self._stream.take()
             except PlannerFailed as failure:
                 await self.close_stream()
+                if isinstance(failure, PlannerBudgetSpent):
+                    yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
+                    return
                 if spare:
                     yield (GeneratingFailed(received=skip, error=str(failure)),)
                     return
@@ -216,7 +244,8 @@ class PlannerDesk:
     async def repair(self, wanted: RepairWanted) -> str | None:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
         state = self._last_state
-        options = Options(run_id=state.run_id, repair=wanted)
+        request_id = _repair_id(self._asked or state.run_id, wanted)
+        options = Options(request_id=request_id, run_id=state.run_id, attempt=1, repair=wanted)
         await self._durable()
         try:
             return await self._planner.repair(Request(observation=observe(state), options=options))
@@ -239,15 +268,33 @@ class PlannerDesk:
         return await self._stream.take()
 
     async def _filtered(self, state: RunState) -> tuple[Observation, dict[str, Any], tuple[str, ...]]:
-        observation = observe(state)
         wanted = state.filter
         if wanted is None:
-            return observation, {}, ()
+            return observe(state), {}, ()
+        observation = observe(state, asked=asked_variables(wanted))
         summaries: dict[str, Any] = {}
         if wanted.variables_to_summarize and state.kernel.up:
             summaries = await self._kernel.summarize(wanted.variables_to_summarize)
         filtered, warnings = filter_observation(observation, wanted, summaries=summaries)
         return filtered, summaries, warnings
+
+
+def _model_asked(exchange: Exchange) -> ModelAsked:
+    took = exchange.took
+    return ModelAsked(
+        model=exchange.model,
+        task=exchange.task,
+        request_id=exchange.request_id or "",
+        prompt=tuple(ModelMessage(role=one.role, content=one.content) for one in exchange.messages),
+        answer=exchange.answer,
+        failure=exchange.failure,
+        input_tokens=took.input_tokens,
+        output_tokens=took.output_tokens,
+        counted=took.counted,
+        dollars=took.dollars,
+        truncated=exchange.usage is not None and exchange.usage.finish == "length",
+        seconds=took.seconds,
+    )
 
 
 def _worth_a_retry(failure: PlannerFailed) -> bool:
@@ -260,6 +307,12 @@ def identify(state: RunState, pending: PlanningAsked | GeneratingAsked | None) -
     if pending is not None:
         return pending.request_id, pending.attempt + 1
     return f"{state.run_id}.{state.requests + 1}", 1
+
+
+def _repair_id(asked: str, wanted: RepairWanted) -> str:
+    """The same for the same failure of a cell, also after a crash; another one for whatever else happens to it."""
+    failure = f"{wanted.source}\0{wanted.error_name}\0{wanted.error}".encode(errors="replace")
+    return f"{asked}.repair.{wanted.cell_id}.{wanted.attempt}.{zlib.crc32(failure):08x}"
 
 
 def answered(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:

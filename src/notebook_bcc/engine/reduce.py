@@ -23,6 +23,7 @@ from notebook_bcc.engine.tracking import note_artifact, note_variables
 from notebook_bcc.engine.transitions import apply_transition
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
+    INPUTS,
     ActionCompleted,
     ActionReceived,
     ArtifactPromoted,
@@ -34,9 +35,12 @@ from notebook_bcc.journal.records import (
     GeneratingAsked,
     GeneratingEnded,
     GeneratingFailed,
+    KernelAbandoned,
+    KernelAttached,
     KernelLost,
     KernelRebuilt,
     KernelStarted,
+    ModelAsked,
     OutputReceived,
     PlanningAnswered,
     PlanningAsked,
@@ -52,6 +56,7 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.notebook.document import Document
+from notebook_bcc.planners.llm.budget import Call
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
@@ -106,16 +111,19 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
     changes: Changes = {
         "elapsed_before": elapsed(state),
         "session_at": at,
-        "behavior": evolve(state.behavior, {"stream_open": False}),
+        "behavior": evolve(state.behavior, {"stream_open": False, "out_of_budget": ""}),
         "kernel": replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0),
         "recover": record.restart,
         "fault": "",
         "pause": False,
         "stopped": None,
     }
-    if state.fault or state.plan is None:
-        # An answer that could not be used is asked for again.
+    if state.fault or state.plan is None or state.question is not None:
+        # An answer that could not be used, or that was a question, is asked for again.
         changes["verdict"] = None
+    if record.inputs:
+        changes["told"] = replace(state.told, variables=_with_inputs(state.told.variables, record.inputs))
+        changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
     if record.policies is not None:
         changes["policies"] = record.policies
     if record.limits is not None:
@@ -124,11 +132,22 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         changes["planner"] = record.planner
     if record.kernel_url is not None:
         changes["kernel_url"] = record.kernel_url
+        # On another server there is no such kernel.
+        changes["kernel"] = replace(changes["kernel"], session="", known=False)
     return changes
 
 
+def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
+    known = variables.get(INPUTS)
+    return {**variables, INPUTS: {**(known if isinstance(known, dict) else {}), **inputs}}
+
+
 def _run_stopped(state: RunState, record: RunStopped, at: str) -> Changes:
-    return {"stopped": record, "pause": False, "recover": ""}
+    changes: Changes = {"stopped": record, "pause": False, "recover": ""}
+    if state.kernel.up:
+        # Who lets a run go ends its kernel. One that was not taken up yet stays as it was left.
+        changes["kernel"] = replace(state.kernel, known=False)
+    return changes
 
 
 def _transitioned(state: RunState, record: Transitioned, at: str) -> Changes:
@@ -186,11 +205,27 @@ def _generating_ended(state: RunState, record: GeneratingEnded, at: str) -> Chan
 
 
 def _generating_failed(state: RunState, record: GeneratingFailed, at: str) -> Changes:
-    changes: Changes = {"behavior": evolve(state.behavior, {"failure": record.error, "stream_open": False})}
+    what = "out_of_budget" if record.out_of_budget else "failure"
+    changes: Changes = {"behavior": evolve(state.behavior, {what: record.error, "stream_open": False})}
     if record.lost_with_process:
         # Nobody is to blame but our own death: the behavior is started again without asking a person.
         changes["recover"] = "behavior"
     return changes
+
+
+def _model_asked(state: RunState, record: ModelAsked, at: str) -> Changes:
+    call = Call(
+        input_tokens=record.input_tokens,
+        output_tokens=record.output_tokens,
+        dollars=record.dollars,
+        counted=record.counted,
+        seconds=record.seconds,
+    )
+    known = record.model in state.models
+    return {
+        "spent": state.spent.with_call(call),
+        "models": state.models if known else (*state.models, record.model),
+    }
 
 
 def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Changes:
@@ -277,8 +312,9 @@ def _kernel_after(kernel: KernelState, record: ActionCompleted) -> KernelState:
     if record.executed is not None and record.success:
         steps = steps.appended(KernelStep(cell_id=record.executed))
     if record.kernel_died:
-        return replace(kernel, variables=variables, steps=steps, up=False, losses=kernel.losses + 1)
-    return replace(kernel, variables=variables, steps=steps)
+        return replace(kernel, variables=variables, steps=steps, up=False, known=False, losses=kernel.losses + 1)
+    count = max((cell.execution_count or 0 for cell in record.cells), default=0) or kernel.count
+    return replace(kernel, variables=variables, steps=steps, count=count)
 
 
 def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
@@ -312,7 +348,12 @@ def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Ch
     # `lastAddedCellId` stays the cell that the planner added last.
     document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
     return {
-        "kernel": replace(state.kernel, variables=kept | record.variables, steps=steps),
+        "kernel": replace(
+            state.kernel,
+            variables=kept | record.variables,
+            steps=steps,
+            count=record.cell.execution_count or state.kernel.count,
+        ),
         "document": document,
         **note_artifact(state, record),
     }
@@ -351,6 +392,9 @@ def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
     kernel = replace(
         state.kernel,
         up=len(state.kernel.steps) == 0,
+        known=len(state.kernel.steps) == 0,
+        count=0,
+        session=record.session,
         started=True,
         name=record.name,
         display_name=record.display_name,
@@ -358,6 +402,14 @@ def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
         language_version=record.language_version,
     )
     return {"kernel": kernel}
+
+
+def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> Changes:
+    return {"kernel": replace(state.kernel, up=True, known=True, session=record.session)}
+
+
+def _kernel_abandoned(state: RunState, record: KernelAbandoned, at: str) -> Changes:
+    return {"kernel": replace(state.kernel, known=False, session="" if record.ended else state.kernel.session)}
 
 
 def _cell_rerun(state: RunState, record: CellRerun, at: str) -> Changes:
@@ -371,7 +423,15 @@ def _cell_rerun(state: RunState, record: CellRerun, at: str) -> Changes:
 
 
 def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
-    kernel = replace(state.kernel, up=True, blocked="", variables=record.variables, differences=record.differences)
+    kernel = replace(
+        state.kernel,
+        up=True,
+        known=True,
+        count=record.execution_count,
+        blocked="",
+        variables=record.variables,
+        differences=record.differences,
+    )
     if not record.differences:
         return {"kernel": kernel}
     text = "WARN: the kernel was rebuilt with differences:\n" + "\n".join(record.differences[:20])
@@ -379,7 +439,7 @@ def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
 
 
 def _kernel_lost(state: RunState, record: KernelLost, at: str) -> Changes:
-    return {"kernel": replace(state.kernel, up=False, losses=state.kernel.losses + 1)}
+    return {"kernel": replace(state.kernel, up=False, known=False, losses=state.kernel.losses + 1)}
 
 
 def _command_taken(state: RunState, record: CommandTaken, at: str) -> Changes:
@@ -402,6 +462,7 @@ _FOLDS: dict[type[Record], _Fold] = {
     ActionReceived: _action_received,
     GeneratingEnded: _generating_ended,
     GeneratingFailed: _generating_failed,
+    ModelAsked: _model_asked,
     ActionCompleted: _action_completed,
     OutputReceived: _output_received,
     RepairTried: _repair_tried,
@@ -410,6 +471,8 @@ _FOLDS: dict[type[Record], _Fold] = {
     PlanUpdateDecided: _plan_update_decided,
     ProposalDropped: _proposal_dropped,
     KernelStarted: _kernel_started,
+    KernelAttached: _kernel_attached,
+    KernelAbandoned: _kernel_abandoned,
     CellRerun: _cell_rerun,
     KernelRebuilt: _kernel_rebuilt,
     KernelLost: _kernel_lost,

@@ -215,8 +215,11 @@ class Runner:
             raise
 
     async def _carry_out(self, intent: CarryOut) -> None:
-        """Run the action while the journal is written: a kernel remembers nothing that the journal would have to know
-        first, and a cell without its completion is carried out again whatever else is known of it."""
+        """Run the action while the journal is written: a kernel of ours remembers nothing that the journal would have
+        to know first, and a cell without its completion is carried out again whatever else is known of it. A kernel
+        that outlives us does remember: by what the journal says it is taken up again."""
+        if self._state.kernel.session:
+            await self._flush()
         writing = asyncio.ensure_future(self._flush())
         try:
             batch = await self._performer.at_once(intent, self._state)
@@ -246,7 +249,8 @@ class Runner:
 
     def _fold(self, batch: Batch) -> None:
         at = self._now()
-        for record in batch:
+        # What a model was asked stands before what came of it.
+        for record in (*self._performer.models_asked(), *batch):
             entry = Entry(self._state.seq + 1, at, record)
             self._state = reduce(self._state, entry)
             self._pending.append((entry, self._state))
@@ -285,12 +289,14 @@ class Runner:
 
     async def _ask_person(self, proposal: PlanProposal) -> None:
         policy = self._state.policies.confirm
-        if policy != "ask":
+        if policy in ("auto", "reject"):
             await self._decide_update(confirmed=policy == "auto", by="policy", comment="")
             return
         await self._journal.sync()
         answer = await self._answer(proposal)
-        if answer is None:
+        if answer is None and policy == "offer" and self._person is None:
+            await self._decide_update(confirmed=True, by="policy", comment="nobody was there to ask")
+        elif answer is None:
             detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
             await self._append((RunStopped(reason="waiting", detail=detail),))
         else:

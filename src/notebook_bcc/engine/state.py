@@ -17,7 +17,8 @@ from notebook_bcc.journal.records import (
     RunStopped,
 )
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.protocol.messages import ActionProblem, ContextFilter
+from notebook_bcc.planners.llm.budget import Spent
+from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, Question
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -98,6 +99,7 @@ class Behavior:
     validate: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     partial: tuple[dict[str, Any], ...] = ()
+    out_of_budget: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,11 @@ class KernelSteps:
 
 @dataclass(frozen=True, slots=True)
 class KernelState:
-    """What is in the kernel, and how to put it there again."""
+    """What is in the kernel, and how to put it there again.
+
+    `session` names the newest kernel that may outlive its process. `known`: the journal tells all that is in it, up
+    to the cell of count `count`. Both stay when a process dies, and are what the next one takes the kernel up by.
+    """
 
     up: bool = False
     started: bool = False
@@ -143,6 +149,9 @@ class KernelState:
     display_name: str = "Python 3 (ipykernel)"
     language: str = "python"
     language_version: str = ""
+    session: str = ""
+    known: bool = False
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +204,8 @@ class RunState:
     actions_received: int = 0
     actions_completed: int = 0
     reward: float = 0.0
+    spent: Spent = field(default_factory=Spent)
+    models: tuple[str, ...] = ()
     recover: str = ""
     fault: str = ""
     failure_reason: str = ""
@@ -238,6 +249,11 @@ class RunState:
             return ()
         done = {item.key for item in self.steps.completed} | {self.position.step_id}
         return tuple(step.id for step in stage.steps if step.id not in done)
+
+    @property
+    def question(self) -> Question | None:
+        """What the planner must be told before it can go on."""
+        return self.verdict.response.metadata.question if self.verdict is not None else None
 
     @property
     def variables(self) -> dict[str, Any]:

@@ -185,5 +185,5 @@ def _emptied(state: RunState) -> Changes:
         "effects": (),
         "effects_history": (),
         "document": Document(title=state.given_title),
-        "kernel": KernelState(name=kernel.name, accept_differences=kernel.accept_differences),
+        "kernel": KernelState(name=kernel.name, accept_differences=kernel.accept_differences, session=kernel.session),
     }

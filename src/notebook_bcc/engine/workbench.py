@@ -52,6 +52,17 @@ class Changes:
     kernel_died: bool = False
 
 
+def code_cell(document: Document, cell_id: str) -> Cell:
+    """The code cell of that id, or the last one added. Raises CellUnknown or ActionRefused."""
+    wanted = document.last_code_id if cell_id == LAST_ADDED_CELL else cell_id
+    if wanted is None:
+        raise CellUnknown(cell_id)
+    cell = document.cell(wanted)
+    if cell.type is not CellType.CODE:
+        raise ActionRefused(f"cell {wanted!r} is a {cell.type.value} cell; only code cells can be executed")
+    return cell
+
+
 class Workbench:
     """One action's view of the run. Made for each action; what it notes becomes the action's record."""
 
@@ -122,13 +133,7 @@ class Workbench:
 
     def code_cell(self, cell_id: str) -> Cell:
         """The code cell of that id, or the last one added. Raises CellUnknown or ActionRefused."""
-        wanted = self.document.last_code_id if cell_id == LAST_ADDED_CELL else cell_id
-        if wanted is None:
-            raise CellUnknown(cell_id)
-        cell = self.document.cell(wanted)
-        if cell.type is not CellType.CODE:
-            raise ActionRefused(f"cell {wanted!r} is a {cell.type.value} cell; only code cells can be executed")
-        return cell
+        return code_cell(self.document, cell_id)
 
     def propose(self, proposal: PlanProposal) -> None:
         """Put a change of the plan forward. Raises ActionRefused when it cannot be made."""

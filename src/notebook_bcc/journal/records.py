@@ -19,6 +19,8 @@ from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow
 
 FORMAT_VERSION = 1
+# The variable a run is told its inputs in: the names of its data files, its target, its language.
+INPUTS = "inputs"
 
 
 class RecordBase(BaseModel):
@@ -28,9 +30,12 @@ class RecordBase(BaseModel):
 
 
 class Policies(RecordBase):
-    """How the client behaves where the protocol leaves it a choice."""
+    """How the client behaves where the protocol leaves it a choice.
 
-    confirm: Literal["ask", "auto", "reject"] = "ask"
+    `offer`: changes of the plan are put to a person who is there, and accepted where nobody is.
+    """
+
+    confirm: Literal["ask", "auto", "reject", "offer"] = "ask"
     on_error: Literal["feedback", "continue", "fail"] = "feedback"
     on_unachieved: Literal["fail", "skip"] = "fail"
     strict_actions: bool = False
@@ -39,7 +44,10 @@ class Policies(RecordBase):
 
 
 class Limits(RecordBase):
-    """Where a run ends although its goal is not reached. Zero means no limit."""
+    """Where a run ends although its goal is not reached. Zero means no limit.
+
+    What begins with `model_` is what language models may take in all; `model_seconds` is the time they are waited for.
+    """
 
     actions: int = 0
     behaviors_per_step: int = 30
@@ -49,6 +57,10 @@ class Limits(RecordBase):
     output_bytes: int = 10_000_000
     kernel_restarts: int = 3
     debug_attempts: int = 3
+    model_tokens: int = 0
+    model_dollars: float = 0.0
+    model_seconds: float = 0.0
+    model_calls: int = 0
 
 
 class RunStarted(RecordBase):
@@ -72,6 +84,7 @@ class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
     `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
+    `inputs` are what a person has told the run since: answers to the planner's questions.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
@@ -82,6 +95,7 @@ class RunResumed(RecordBase):
     planner: str = ""
     kernel_url: str | None = None
     version: str = ""
+    inputs: dict[str, Any] = Field(default_factory=dict)
 
 
 class RunStopped(RecordBase):
@@ -174,12 +188,45 @@ class GeneratingEnded(RecordBase):
 
 
 class GeneratingFailed(RecordBase):
-    """No stream, or one that broke after `received` actions; what was executed stays."""
+    """No stream, or one that broke after `received` actions; what was executed stays.
+
+    `out_of_budget`: nobody may be asked any more. The behavior has not failed; it waits for more to spend.
+    """
 
     kind: Literal["generating_failed"] = "generating_failed"
     received: int
     error: str
     lost_with_process: bool = False
+    out_of_budget: bool = False
+
+
+class ModelMessage(RecordBase):
+    """One message of a prompt."""
+
+    role: str
+    content: str
+
+
+class ModelAsked(RecordBase):
+    """A planner asked a language model. Long texts are cut, with a mark; keys are in none of them.
+
+    Tokens are estimated where the endpoint has not `counted` them. `dollars` None: the price is unknown. `truncated`:
+    the answer ended at its limit of tokens. With a `failure`, `answer` is what came before it.
+    """
+
+    kind: Literal["model_asked"] = "model_asked"
+    model: str
+    task: str
+    request_id: str = ""
+    prompt: tuple[ModelMessage, ...] = ()
+    answer: str = ""
+    failure: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    counted: bool = True
+    dollars: float | None = None
+    truncated: bool = False
+    seconds: float = 0.0
 
 
 class CellChange(RecordBase):
@@ -292,6 +339,27 @@ class KernelStarted(RecordBase):
     session: str = ""
 
 
+class KernelAttached(RecordBase):
+    """A kernel that outlived the process before was taken up as the journal knows it; nothing is run again.
+
+    `follows`: a cell was under way, or had ended unheard; what came of it is its action's result.
+    """
+
+    kind: Literal["kernel_attached"] = "kernel_attached"
+    name: str
+    session: str
+    follows: bool = False
+
+
+class KernelAbandoned(RecordBase):
+    """A kernel that outlived the process before is not used, and why. `ended`: it was found, and ended."""
+
+    kind: Literal["kernel_abandoned"] = "kernel_abandoned"
+    session: str
+    reason: str
+    ended: bool = False
+
+
 class CellRerun(RecordBase):
     """A cell that had succeeded was run again to rebuild the namespace."""
 
@@ -312,6 +380,7 @@ class KernelRebuilt(RecordBase):
     cells: int
     differences: tuple[str, ...] = ()
     variables: dict[str, Any] = Field(default_factory=dict)
+    execution_count: int = 0
 
 
 class KernelLost(RecordBase):
@@ -356,6 +425,7 @@ Record = (
     | ActionReceived
     | GeneratingEnded
     | GeneratingFailed
+    | ModelAsked
     | ActionCompleted
     | OutputReceived
     | RepairTried
@@ -363,6 +433,8 @@ Record = (
     | PromotionFailed
     | PlanUpdateDecided
     | KernelStarted
+    | KernelAttached
+    | KernelAbandoned
     | CellRerun
     | KernelRebuilt
     | KernelLost

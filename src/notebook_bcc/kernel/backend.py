@@ -21,6 +21,21 @@ from notebook_bcc.errors import KernelFailed
 HOST = "127.0.0.1"
 PORT = 18600
 
+# Runs in the server's process, whose standard input is a pipe that we hold: it closes when we end, however that
+# happens. Then the server is told to stop, which ends its kernels; the folder with the token is ours to remove.
+_LAUNCHER = """
+import os, runpy, shutil, signal, sys, threading, time
+pipe, nothing, folder = os.dup(0), os.open(os.devnull, os.O_RDONLY), sys.argv.pop()
+os.dup2(nothing, 0)
+def end_with_parent():
+    os.read(pipe, 1)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(30)
+    os.kill(os.getpid(), signal.SIGKILL)
+threading.Thread(target=end_with_parent, daemon=True).start()
+runpy.run_module("jupyter_server", run_name="__main__", alter_sys=True)
+"""
 _LAST_WORDS = 4_000
 _POLL_SECONDS = 0.05
 
@@ -42,7 +57,10 @@ async def serve_backend(
     token: str = "",
     on_ready: Callable[[Backend], None],
 ) -> None:
-    """Run a Jupyter Server until it ends or the task is cancelled. Raises KernelFailed when it ends by itself."""
+    """Run a Jupyter Server until it ends or the task is cancelled. Raises KernelFailed when it ends by itself.
+
+    It ends with this process too, however that ends.
+    """
     async with _server(root, host=host, port=port, token=token, start_timeout=60.0, stop_timeout=15.0) as server:
         on_ready(server.backend)
         code = await server.process.wait()
@@ -96,8 +114,8 @@ async def _server(
         with log.open("wb") as stderr:
             # A session of its own: Ctrl-C at the terminal is for us, and we end the server properly.
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "jupyter_server", f"--config={config}"),
-                stdin=asyncio.subprocess.DEVNULL,
+                *(sys.executable, "-c", _LAUNCHER, f"--config={config}", folder),
+                stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=stderr,
                 start_new_session=True,

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 
 import zmq
 
+# As plain numbers: zmq's are enum members, and its own loops over a message's parts make one for each part.
+_NOBLOCK = int(zmq.NOBLOCK)
+_NOBLOCK_MORE = int(zmq.NOBLOCK | zmq.SNDMORE)
 # Messages handled before other tasks get their turn: a cell that prints without end must not starve time limits.
 _BATCH = 100
 
@@ -30,7 +33,10 @@ class Channel:
 
     def send(self, frames: Sequence[bytes]) -> None:
         """Queue a message; never blocks, as the high-water mark is off for our requests."""
-        self._socket.send_multipart(frames, zmq.NOBLOCK, copy=True)
+        send = self._socket.send
+        for frame in frames[:-1]:
+            send(frame, _NOBLOCK_MORE)
+        send(frames[-1], _NOBLOCK)
         # zmq's descriptor signals edges, and sending may have eaten one.
         self._schedule()
 
@@ -43,7 +49,7 @@ class Channel:
         handled = 0
         while not self._closed and handled < _BATCH:
             try:
-                frames = self._socket.recv_multipart(zmq.NOBLOCK)
+                frames = self._receive()
             except zmq.Again:
                 return handled
             handled += 1
@@ -51,6 +57,15 @@ class Channel:
         if not self._closed:
             self._schedule()
         return handled
+
+    def _receive(self) -> list[bytes]:
+        """The parts of one message: all of them are there when the first is. Raises zmq.Again."""
+        part = self._socket.recv(_NOBLOCK, copy=False)
+        parts = [part.bytes]
+        while part.more:
+            part = self._socket.recv(_NOBLOCK, copy=False)
+            parts.append(part.bytes)
+        return parts
 
     def close(self) -> None:
         if self._closed:

@@ -39,8 +39,8 @@ if "_notebook_bcc_settle" in sources:
 class VariableLimits:
     """How much of a variable is shown: beyond `items` or `chars` its type summary; summaries up to `summary_chars`."""
 
-    items: int = 100
-    chars: int = 2_000
+    items: int = 200
+    chars: int = 8_000
     summary_chars: int = 4_000
 
 

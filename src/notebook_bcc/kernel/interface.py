@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from notebook_bcc.protocol.cells import Output
 
@@ -104,4 +104,23 @@ class Kernel(Protocol):
 
     async def close(self) -> None:
         """End the kernel and release everything. Never fails; may be called twice."""
+        ...
+
+
+@runtime_checkable
+class LastingKernel(Kernel, Protocol):
+    """A kernel that outlives the process that started it. `identity.session` is what another one takes it up by."""
+
+    async def attach(self, session: str, *, known: int, due: str | None) -> bool:
+        """Take up a kernel that another process left after it had run `known` cells.
+
+        One more cell may have been sent since, if it is `due`: then True is returned, and the next `execute`, which
+        must be of that source, follows it to its end with all its outputs and does not run it again.
+        Raises KernelGone when it has ended or has run other cells than these; KernelStartFailed when that cannot be
+        told, and then the kernel is left as it is.
+        """
+        ...
+
+    async def discard(self, session: str) -> bool:
+        """End a kernel that another process left; False when there is none any more. Raises KernelFailed."""
         ...

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from notebook_bcc.errors import KernelDied, KernelFailed, KernelStartFailed
+from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
 from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
@@ -39,18 +39,19 @@ module.Ledger(get_ipython().kernel, client, room).start()
 
 
 @dataclass(frozen=True, slots=True)
-class LeftCell:
-    """The newest cell of a kernel that was left alone: what it was, and what came of it."""
+class _LeftCell:
+    """A cell that another process has sent, and what has come of it so far."""
 
     source: str
-    execution: Execution
+    request: Request
+    collector: OutputCollector
 
 
 class JupyterServerKernel:
-    """Implements `Kernel`. The server may be on another machine; it and its kernel outlive this process.
+    """Implements `LastingKernel`. The server may be on another machine; it and its kernel outlive this process.
 
-    `session` names the kernel and our session with it; another process that is given both can `attach`. `path` is the
-    kernel's working folder, relative to the server's root. A broken connection is opened again for up to
+    `session` names the kernel and our session with it; another process can `attach` by it. `path` is the kernel's
+    working folder, relative to the server's root. A broken connection is opened again for up to
     `reconnect_limit` seconds; nothing is lost by it when the kernel is an ipykernel. The token travels in a header.
     """
 
@@ -60,8 +61,6 @@ class JupyterServerKernel:
         *,
         token: str,
         name: str = "python3",
-        kernel_id: str | None = None,
-        session_id: str | None = None,
         path: str = "",
         verify: ssl.SSLContext | bool = True,
         start_timeout: float = 60.0,
@@ -78,8 +77,8 @@ class JupyterServerKernel:
         # A closure holds the token: no attribute of this object does.
         self._make_rest = make_rest
         self._name = name
-        self._kernel_id = kernel_id
-        self._session_id = session_id
+        self._kernel_id: str | None = None
+        self._session_id: str | None = None
         self._path = path
         self._start_timeout = start_timeout
         self._reconnect_limit = reconnect_limit
@@ -89,6 +88,7 @@ class JupyterServerKernel:
         self._on_late_output = on_late_output
         self._identity = KernelIdentity(name=name, display_name=name, language="")
         self._running: _RemoteRunning | None = None
+        self._left: _LeftCell | None = None
 
     @property
     def identity(self) -> KernelIdentity:
@@ -121,29 +121,22 @@ class JupyterServerKernel:
                 raise self._failure(error) from error
             raise
 
-    async def attach(
-        self, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
-    ) -> LeftCell | None:
-        """Speak again to the kernel that `kernel_id` and `session_id` name, which another process had left.
-
-        The cell it was left with is waited for if it still runs, and returned with all its outputs and its variables,
-        also when it ended long ago; None when no cell was sent after the start. The caller compares the source and the
-        execution count with what it knows. Raises KernelStartFailed, and as `execute` does.
-        """
+    async def attach(self, session: str, *, known: int, due: str | None) -> bool:
         if self.is_alive:
             raise KernelStartFailed(kernel=self._name, reason="it is running already")
-        if not self._kernel_id or not self._session_id:
-            raise KernelStartFailed(kernel=self._name, reason="to attach, a kernel id and a session id are needed")
+        kernel_id, _, session_id = session.partition("/")
+        if not kernel_id or not session_id:
+            raise KernelGone(kernel=self._name, reason=f"{session!r} is not `<kernel id>/<session id>`")
+        await self.detach()
         rest = self._make_rest()
         collector = OutputCollector(self._output_limits)
         try:
             async with asyncio.timeout(self._start_timeout):
-                if await rest.state(self._kernel_id) is None:
-                    reason = f"the Jupyter server at {rest.where} has no kernel {self._kernel_id} any more"
-                    raise KernelStartFailed(kernel=self._name, reason=reason)
-                running = self._connect(rest, self._kernel_id, self._session_id, has_ledger=True)
-                self._running = running
-                left = await running.talk.join(collector, on_output)
+                if await rest.state(kernel_id) is None:
+                    reason = f"the Jupyter server at {rest.where} has no kernel {kernel_id} any more"
+                    raise KernelGone(kernel=self._name, reason=reason)
+                self._running = running = self._connect(rest, kernel_id, session_id, has_ledger=True)
+                request = await running.talk.join(collector, known=known, due=due)
                 # On the control channel: a running cell does not delay that.
                 info = await running.info(channel="control")
                 self._identity = _read_identity(self._name, (await self._find_spec(rest)), info)
@@ -155,15 +148,36 @@ class JupyterServerKernel:
             if isinstance(error, TimeoutError | KernelFailed):
                 raise self._failure(error) from error
             raise
-        if left is None:
-            return None
-        request, source = left
-        return LeftCell(source, await running.finish(request, collector, time_limit=time_limit))
+        self._kernel_id, self._session_id = kernel_id, session_id
+        self._left = None if request is None or due is None else _LeftCell(due, request, collector)
+        return self._left is not None
+
+    async def discard(self, session: str) -> bool:
+        kernel_id = session.partition("/")[0]
+        rest = self._make_rest()
+        try:
+            if not kernel_id or await rest.state(kernel_id) is None:
+                return False
+            await rest.delete(kernel_id)
+            return True
+        finally:
+            await rest.close()
 
     async def execute(
         self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
     ) -> Execution:
-        return await (await self._ready()).execute(source, time_limit=time_limit, on_output=on_output)
+        running = await self._ready()
+        left, self._left = self._left, None
+        if left is None:
+            return await running.execute(source, time_limit=time_limit, on_output=on_output)
+        if left.source != source:
+            await self.close()
+            raise KernelDied(cause="it was left with another cell than the one to be run now, and was ended")
+        if on_output is not None:
+            for output in left.collector.outputs():
+                on_output(output)
+        left.request.on_output = on_output
+        return await running.finish(left.request, left.collector, time_limit=time_limit)
 
     async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
         return await (await self._ready()).summarize(wanted)
@@ -248,6 +262,8 @@ class JupyterServerKernel:
 
     def _failure(self, error: TimeoutError | KernelFailed) -> KernelStartFailed:
         reason = error.cause if isinstance(error, KernelDied) else str(error)
+        if isinstance(error, KernelGone):
+            return KernelGone(kernel=self._name, reason=error.reason)
         if isinstance(error, KernelStartFailed):
             reason = error.reason
         elif isinstance(error, TimeoutError):

@@ -36,6 +36,8 @@ class Ledger:
         self._bytes = 0
         # Of the newest cell: its request's id, its first broadcast, and the bytes of all its broadcasts.
         self._cell, self._first, self._sent = "", 0, 0
+        # For a client that takes the kernel up again: what that cell is, and its execution count.
+        self._source, self._count = "", 0
         self._seen: dict[str, None] = {}
         self._lock = threading.Lock()
 
@@ -74,11 +76,14 @@ class Ledger:
             if len(self._seen) > _REMEMBERED:
                 del self._seen[next(iter(self._seen))]
             if not message["content"].get("silent"):
-                self._begin(header["msg_id"])
+                self._begin(header["msg_id"], message["content"].get("code", ""))
         return self._should_handle(stream, message, idents)
 
     def recall(self, stream: Any, ident: Any, request: Any) -> None:
-        """Answer with what the client does not have: broadcasts from `next` on but for `have`, and the replies."""
+        """Answer with what the client does not have: broadcasts from `next` on but for `have`, and the replies.
+
+        One that joins also hears which cell is the newest, and how many have been run, other clients' too.
+        """
         if request["header"].get("session") != self._client:
             # What is kept was not sent to that one.
             self._session.send(stream, _ANSWER, {}, request, ident)
@@ -89,6 +94,10 @@ class Ledger:
             entries = list(self._entries)
             cell = {"cell": self._cell, "first": self._first, "sent": self._sent}
             content: dict[str, Any] = {**cell, "next": self._next, "more": False}
+            if wanted.get("join"):
+                # The kernel's count is that of the next cell, or of the one that runs.
+                ended = (self._kernel.execution_count or 1) - 1
+                content |= {"source": self._source, "count": max(self._count, ended)}
         messages: list[list[Any]] = []
         size = 0
         for entry in entries:
@@ -103,7 +112,7 @@ class Ledger:
         content["replies"] = [] if content["more"] else [_told(entry) for entry in entries if entry[0] is None]
         self._session.send(stream, _ANSWER, content, request, ident)
 
-    def _begin(self, cell: str) -> None:
+    def _begin(self, cell: str, source: str) -> None:
         """A client that sends a cell has all of the one before; only what the new one has sent already is kept."""
         with self._lock:
             self._entries = deque(entry for entry in self._entries if entry[2] == cell)
@@ -112,6 +121,10 @@ class Ledger:
                 cell,
                 min((entry[0] for entry in self._entries if entry[0] is not None), default=self._next),
             )
+            self._source = source
+            if source.strip():
+                # A cell without code is not counted.
+                self._count = self._kernel.execution_count or 0
 
     def _keep(self, entry: tuple[int | None, str, str, bytes]) -> None:
         self._entries.append(entry)

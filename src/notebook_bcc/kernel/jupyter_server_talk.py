@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from notebook_bcc.errors import KernelFailed
+from notebook_bcc.errors import KernelFailed, KernelGone
 from notebook_bcc.kernel.conversation import Exchange, LateOutput, Request
 from notebook_bcc.kernel.jupyter_server_ledger import RECALL
 from notebook_bcc.kernel.jupyter_server_rest import ServerRest
@@ -122,25 +122,51 @@ class ServerTalk:
         if found is not None:
             self.has_ledger, self._next = True, found["next"]
 
-    async def join(
-        self, collector: OutputCollector, on_output: Callable[[Output], None] | None
-    ) -> tuple[Request, str] | None:
-        """Take up this session's newest cell, with its source; None when there was no cell. Raises KernelFailed."""
-        found = await self._ask_ledger()
+    async def join(self, collector: OutputCollector, *, known: int, due: str | None) -> Request | None:
+        """Take this session up after `known` cells: the request of the cell `due` if it was sent, None if none was.
+
+        Raises KernelGone when the kernel has run other cells, or knows nothing of this session; KernelFailed.
+        """
+        found = await self._newest_cell(known)
         if found is None:
-            raise KernelFailed(
-                self.gone or "the kernel knows nothing of this session: it was restarted, or the session is another one"
-            )
-        request = Request(collector, on_output, wants_idle=True)
-        if found["cell"]:
+            raise self._not_joined()
+        count = found.get("count", -1)
+        if count not in (known, known + 1):
+            raise self._gone(f"it has run {count} cells, and {known} are known of here")
+        request = None
+        if count > known:
+            if not found["cell"] or found["source"] != due:
+                raise self._gone("it has run a cell that is not known of here")
+            request = Request(collector, None, wants_idle=True)
             # Without a kind: another process has sent it, and it arrived.
             self._add(found["cell"], _Sent(request, "", {}, "shell"))
-        self._next, self._joining = found["first"], False
-        inputs = [decode(entry[3].encode()) for entry in found["messages"] if entry[1] == "execute_input"]
-        self._take(found)
-        if found["more"]:
-            self._fill()
-        return (request, str(inputs[0].get("code", "")) if inputs else "") if found["cell"] else None
+        self._next, self._joining = found["first"] if request is not None else found["next"], False
+        self._waiting = {number: arrival for number, arrival in self._waiting.items() if number >= self._next}
+        if request is None:
+            self._advance()
+        else:
+            self._take(found)
+            if found["more"]:
+                self._fill()
+        return request
+
+    async def _newest_cell(self, known: int) -> Content | None:
+        found = await self._ask_ledger()
+        # A cell may still be on its way, on another channel: what is asked there is answered after it has begun.
+        asked = self.send("kernel_info_request", {}, wants_idle=False)
+        while found is not None and found.get("count") == known and not asked.done.done():
+            await asyncio.wait([asked.done], timeout=1.0)
+            found = await self._ask_ledger()
+        return found
+
+    def _not_joined(self) -> KernelFailed:
+        if self.gone and self.gone not in _DEATHS.values():
+            return KernelFailed(self.gone)
+        unknown = "it knows nothing of this session: it was restarted, or the session is another one"
+        return self._gone(self.gone or unknown)
+
+    def _gone(self, reason: str) -> KernelGone:
+        return KernelGone(kernel=self._kernel_id, reason=reason)
 
     async def close(self) -> None:
         self._end("it was closed")
@@ -301,7 +327,9 @@ class ServerTalk:
 
     async def _ask_ledger(self) -> Content | None:
         """What the kernel has kept for us; None when it is gone, or keeps nothing for this session."""
-        content = {"next": 0 if self._joining else self._next, "have": list(self._waiting)}
+        content: Content = {"next": 0 if self._joining else self._next, "have": list(self._waiting)}
+        if self._joining:
+            content["join"] = True
         request = self.send(RECALL, content, channel="control")
         overtaken = 0
         while not request.done.done():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,9 +12,10 @@ from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
-from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity, VariableChanges
-from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits, read_error
+from notebook_bcc.kernel.interface import Execution, KernelIdentity
+from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits
 from notebook_bcc.kernel.process import KernelProcess
+from notebook_bcc.kernel.running import Running
 from notebook_bcc.kernel.wire import Content
 from notebook_bcc.protocol.cells import Output
 
@@ -28,7 +28,6 @@ _IPYKERNEL = ("--IPKernelApp.capture_fd_output=False",)
 # lost is the history of other sessions.
 _LEAN = ("--HistoryManager.enabled=False", "--Kernel._execute_sleep=0")
 _NOT_LEAN = ("--HistoryManager.hist_file=:memory:",)
-_ANSWER_SECONDS = 60.0
 
 
 class LocalKernel:
@@ -66,7 +65,7 @@ class LocalKernel:
         self._variable_limits = variable_limits
         self._on_late_output = on_late_output
         self._identity = KernelIdentity(name=name, display_name=name, language="")
-        self._running: _Running | None = None
+        self._running: _LocalRunning | None = None
 
     @property
     def identity(self) -> KernelIdentity:
@@ -85,9 +84,12 @@ class LocalKernel:
         if self.is_alive:
             raise KernelStartFailed(kernel=self._name, reason="it is running already")
         await self.close()
-        self._running = running = _Running(
+        self._running = running = _LocalRunning(
             KernelProcess(name=self._name, arguments=self._arguments, lean=self._lean, cwd=self._cwd, env=self._env),
-            self._on_late_output,
+            on_late_output=self._on_late_output,
+            output_limits=self._output_limits,
+            interrupt_grace=self._interrupt_grace,
+            terminate_grace=self._terminate_grace,
         )
         try:
             async with asyncio.timeout(self._start_timeout):
@@ -104,49 +106,14 @@ class LocalKernel:
     async def execute(
         self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
     ) -> Execution:
-        running = await self._ready()
-        started = time.monotonic()
-        collector = OutputCollector(self._output_limits)
-        content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False, "stop_on_error": False}
-        request = running.talk.send("execute_request", content, collector=collector, on_output=on_output)
-        overdue: CellError | None = None
-        try:
-            async with asyncio.timeout(time_limit):
-                await asyncio.shield(request.done)
-        except TimeoutError:
-            overdue = CellError("CellTimeout", f"the cell ran longer than {time_limit:g} s and was interrupted")
-            await self._stop(running, request, f"a cell ran longer than {time_limit:g} s")
-        except asyncio.CancelledError:
-            # The kernel must be usable afterwards: whoever calls next waits for this first.
-            running.stopping = asyncio.create_task(self._stop(running, request, "a cell was cancelled"))
-            # Whether that cost the kernel its life is for the next caller to see.
-            running.stopping.add_done_callback(lambda task: task.cancelled() or task.exception())
-            await asyncio.wait([running.stopping])
-            raise
-        reply = self._reply(running, request)
-        error = overdue if reply.get("status") == "ok" else self._error(reply, overdue)
-        if overdue is not None and error is not None:
-            collector.replace_error(error)
-        variables = await self._changes(running, reply)
-        return Execution(
-            outputs=collector.outputs(),
-            error=error,
-            execution_count=reply.get("execution_count"),
-            variables=variables,
-            seconds=time.monotonic() - started,
-            dropped_bytes=collector.dropped_bytes,
-        )
+        return await (await self._ready()).execute(source, time_limit=time_limit, on_output=on_output)
 
     async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
-        running = await self._ready()
-        if not running.inspects or not wanted:
-            return {}
-        found = await self._ask(running, inspection.summarize(wanted))
-        return {} if found is None else dict(found)
+        return await (await self._ready()).summarize(wanted)
 
     async def interrupt(self) -> None:
         if self._running is not None:
-            self._interrupt(self._running)
+            await self._running.interrupt()
 
     async def restart(self) -> None:
         await self.close()
@@ -157,7 +124,7 @@ class LocalKernel:
         if running is not None:
             await running.close()
 
-    async def _greet(self, running: _Running) -> None:
+    async def _greet(self, running: _LocalRunning) -> None:
         """Ask until broadcasts arrive too: a request sent before that may have its idle sent to nobody."""
         control = running.talk.send("kernel_info_request", {}, channel="control", wants_idle=False)
         while True:
@@ -175,93 +142,71 @@ class LocalKernel:
         await asyncio.shield(control.done)
         running.process.remove_folder()
 
-    async def _install(self, running: _Running, *, settle: bool) -> None:
+    async def _install(self, running: _LocalRunning, *, settle: bool) -> None:
         expression = inspection.install(self._variable_limits, settle=settle, parent=os.getpid())
         request = running.talk.send("execute_request", inspection.ask(expression))
         await asyncio.shield(request.done)
-        reply = self._reply(running, request)
+        reply = running.reply(request)
         if inspection.answer(reply) is None:
             raise KernelStartFailed(kernel=self._name, reason=f"it refused our probe: {inspection.failure(reply)}")
         running.inspects = True
         if settle:
             running.talk.hold_back()
 
-    async def _ready(self) -> _Running:
+    async def _ready(self) -> _LocalRunning:
         running = self._running
         if running is None:
             raise KernelDied(cause="it has not been started, or was closed")
-        if running.stopping is not None:
-            await asyncio.wait([running.stopping])
+        await running.settled()
         if running.process.exit_code is not None:
             raise running.death()
         return running
 
-    def _interrupt(self, running: _Running) -> None:
-        if running.process.spec.interrupt_mode == "message":
-            running.talk.send("interrupt_request", {}, channel="control", wants_idle=False)
-        else:
-            running.process.send(signal.SIGINT)
-            # A cell that awaits does not notice a signal before its loop wakes up, for any message.
-            running.talk.send("kernel_info_request", {}, wants_idle=False)
 
-    async def _stop(self, running: _Running, request: Request, why: str) -> None:
-        """Interrupt until the cell ends; kill the kernel if it does not. Raises KernelDied."""
-        deadline = time.monotonic() + self._interrupt_grace
-        while (left := deadline - time.monotonic()) > 0:
-            # A kernel ignores an interrupt that comes before the cell has begun: that one is soon tried again.
-            patience = self._interrupt_grace / 2 if request.is_busy else 0.1
-            self._interrupt(running)
-            await asyncio.wait([request.done], timeout=min(left, patience))
-            if request.done.done():
-                return
-            if request.is_idle:
-                # The interrupt hit the kernel between the cell and its reply: there will be none.
-                request.take_reply({"status": "error", "ename": "KeyboardInterrupt", "evalue": ""})
-                return
-        ended_by = await running.process.end(patience=self._terminate_grace)
-        how = "" if ended_by is None else f" and was killed ({ended_by.name})"
-        raise running.death(f"{why}, did not stop when it was interrupted{how}", request)
+class _LocalRunning(Running):
+    """A process and the conversation with it, from start to close. Owns both."""
 
-    def _reply(self, running: _Running, request: Request) -> Content:
-        if request.reply is None:
-            raise running.death(request=request)
-        return request.reply
-
-    def _error(self, reply: Content, overdue: CellError | None) -> CellError:
-        error = read_error(reply, self._output_limits)
-        if overdue is not None:
-            return CellError(overdue.name, overdue.message, error.traceback)
-        return error
-
-    async def _changes(self, running: _Running, reply: Content) -> VariableChanges:
-        if not running.inspects:
-            return VariableChanges()
-        attached = inspection.attached_changes(reply)
-        if attached is not None:
-            return attached
-        found = await self._ask(running, inspection.list_changes())
-        return VariableChanges() if found is None else inspection.read_changes(found)
-
-    async def _ask(self, running: _Running, expression: str) -> Any | None:
-        request = running.talk.send("execute_request", inspection.ask(expression))
-        try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                await asyncio.shield(request.done)
-        except TimeoutError:
-            await self._stop(running, request, "looking at the variables took too long")
-        return inspection.answer(self._reply(running, request))
-
-
-class _Running:
-    """A process and the conversation with it, from start to close."""
-
-    def __init__(self, process: KernelProcess, on_late_output: LateOutput | None) -> None:
+    def __init__(
+        self,
+        process: KernelProcess,
+        *,
+        on_late_output: LateOutput | None,
+        output_limits: OutputLimits,
+        interrupt_grace: float,
+        terminate_grace: float,
+    ) -> None:
+        super().__init__(output_limits=output_limits, interrupt_grace=interrupt_grace)
         self.process = process
         self.talk = Conversation(process.connection, on_late_output=on_late_output)
-        self.inspects = False
-        self.stopping: asyncio.Task[None] | None = None
+        self._terminate_grace = terminate_grace
         self._hanging_up: asyncio.Task[None] | None = None
         process.when_ended(self._process_ended)
+
+    def send(
+        self,
+        kind: str,
+        content: Content,
+        *,
+        channel: str = "shell",
+        collector: OutputCollector | None = None,
+        on_output: Callable[[Output], None] | None = None,
+        wants_idle: bool = True,
+    ) -> Request:
+        return self.talk.send(
+            kind, content, channel=channel, collector=collector, on_output=on_output, wants_idle=wants_idle
+        )
+
+    async def interrupt(self) -> None:
+        if self.process.spec.interrupt_mode == "message":
+            self.send("interrupt_request", {}, channel="control", wants_idle=False)
+        else:
+            self.process.send(signal.SIGINT)
+            # A cell that awaits does not notice a signal before its loop wakes up, for any message.
+            self.send("kernel_info_request", {}, wants_idle=False)
+
+    async def end(self) -> str:
+        ended_by = await self.process.end(patience=self._terminate_grace)
+        return "" if ended_by is None else f" and was killed ({ended_by.name})"
 
     def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
         outputs = () if request is None or request.collector is None else request.collector.outputs()
@@ -271,9 +216,9 @@ class _Running:
         # Nobody waits for its last messages any more.
         self.process.when_ended(lambda: None)
         await self.process.kill()
-        for task in (self.stopping, self._hanging_up):
-            if task is not None:
-                await asyncio.wait([task])
+        await self.settled()
+        if self._hanging_up is not None:
+            await asyncio.wait([self._hanging_up])
         self.talk.close()
         self.process.release()
 

@@ -30,7 +30,11 @@ _WITHOUT_DEBUGGER = (
     "import runpy, sys; sys.modules['debugpy.server'] = None; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
-_SECRETS = frozenset({"DSLC_TOKEN", "BACKEND_TOKEN"})
+_SECRETS = frozenset(
+    {
+        "DSLC_TOKEN", "BACKEND_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "NBCC_LLM_KEY",
+    }
+)  # fmt: skip
 _LAST_WORDS = 8_192
 _POLL_SECONDS = 0.1
 _KILL_SECONDS = 10.0
@@ -257,5 +261,10 @@ def describe_exit(code: int | None) -> str:
 
 
 def _inherited() -> dict[str, str]:
-    """Our environment without our own secrets: what runs in a cell has no business with them."""
-    return {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    """Our environment without our own secrets: what runs in a cell has no business with them.
+
+    Threads of numeric libraries that wait for each other sleep instead of spinning: on a machine whose processors are
+    busy a spinning fit was seen to take ten times as long.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    return {"OMP_WAIT_POLICY": "PASSIVE", **kept}

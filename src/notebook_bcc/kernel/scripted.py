@@ -96,7 +96,7 @@ class ScriptedKernel:
 
     def _clear(self) -> None:
         self._names: dict[str, Any] = {"__name__": "__main__"}
-        self._namespace = Namespace(self._names, max_items=100, max_chars=2_000, max_summary=4_000)
+        self._namespace = Namespace(self._names, max_items=200, max_chars=8_000, max_summary=4_000)
         self._count = 0
 
     def _require_alive(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from notebook_bcc.errors import LineTooLong, MessageInvalid, PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
 from notebook_bcc.protocol.messages import GeneratingResponse
-from notebook_bcc.protocol.ndjson import DEFAULT_LINE_LIMIT, BadLine, Line, LineDecoder
+from notebook_bcc.protocol.ndjson import DEFAULT_LINE_LIMIT, BadLine, Line, LineDecoder, Remark
 
 _MOST_HELD = 100
 
@@ -110,7 +110,7 @@ class ActionReader:
     def _hold(self, chunk: bytes, lines: Sequence[Line]) -> None:
         for line in lines:
             if isinstance(line, BadLine):
-                self._bad += not _is_warning(line)
+                self._bad += not isinstance(line, Remark)
                 self._held_back += 1
                 if len(self._held) < _MOST_HELD:
                     self._held.append(line)
@@ -143,7 +143,7 @@ class ActionReader:
                     yield ActionData(action)
 
     def _skipped(self, line: BadLine) -> StreamWarning:
-        said = f"the server says {line.excerpt}" if _is_warning(line) else str(line)
+        said = f"the server says: {line.message}" if isinstance(line, Remark) else str(line)
         return StreamWarning(self._hide(f"{self._where}: {said}"))
 
     def _whole(self) -> Iterator[Generated]:
@@ -157,16 +157,11 @@ class ActionReader:
         if "actions" not in answer.model_fields_set:
             raise self._invalid(nothing)
         for warning in _warnings(answer):
-            yield StreamWarning(self._hide(f"{self._where}: the server says {warning!r}"))
+            yield StreamWarning(self._hide(f"{self._where}: the server says: {warning}"))
         yield from self._items(_unwrapped(action) for action in answer.actions)
 
     def _invalid(self, reason: str) -> PlannerAnswerInvalid:
         return PlannerAnswerInvalid(planner=self._planner, reason=self._hide(f"{self._where}: {reason}"))
-
-
-def _is_warning(line: BadLine) -> bool:
-    """Whether the line is a remark of the server, `{"warning": ...}`, as our own service writes one."""
-    return line.excerpt.startswith('{"warning":')
 
 
 def _warnings(answer: GeneratingResponse) -> list[str]:

@@ -17,6 +17,7 @@ import httpx2
 from notebook_bcc import __version__
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, SettingsInvalid
 from notebook_bcc.planners.remote_failures import is_passing, one_line, reason_of, refusal, retry_after
+from notebook_bcc.planners.remote_transport import AsyncioTransport
 from notebook_bcc.protocol.messages import Options
 
 _log = logging.getLogger(__name__)
@@ -76,9 +77,9 @@ class Wire:
             follow_redirects=False,
             # The environment is read in one place, and that is not here: no proxies and no .netrc behind our back.
             trust_env=False,
-            verify=_trust(url),
-            limits=httpx2.Limits(keepalive_expiry=_KEEP_ALIVE),
-            transport=transport,
+            # The transport has its own trust; this one would only be made and never used.
+            verify=False,
+            transport=transport or AsyncioTransport(trust=_trust(url), keep_alive=_KEEP_ALIVE),
         )
 
     async def fetch(self, path: str, body: bytes, *, options: Options, within: float, most: int) -> bytes:
@@ -243,9 +244,9 @@ def _address(base_url: str) -> httpx2.URL:
     return url.copy_with(query=None, fragment=None)
 
 
-def _trust(url: httpx2.URL) -> ssl.SSLContext | bool:
-    """Reading the system's certificates takes long; where no TLS is spoken, a context that trusts nobody will do."""
-    return True if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _trust(url: httpx2.URL) -> ssl.SSLContext | None:
+    """Reading the system's certificates takes long: only where TLS is spoken."""
+    return httpx2.create_ssl_context(trust_env=False) if url.scheme == "https" else None
 
 
 def _headers(options: Options, accepted: frozenset[str]) -> dict[str, str]:

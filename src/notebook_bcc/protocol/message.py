@@ -29,13 +29,15 @@ class Message(BaseModel):
 
     spellings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Per field the names it is read under. The first is the canonical one, which is written."""
+    unwritten: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are read and never written."""
     _written: ClassVar[tuple[tuple[str, str], ...]] = ()
     _known: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # Any: pydantic's own signature
         cls.spellings = {name: _spellings(name, field) for name, field in cls.model_fields.items()}
-        cls._written = tuple((name, names[0]) for name, names in cls.spellings.items())
+        cls._written = tuple((name, names[0]) for name, names in cls.spellings.items() if name not in cls.unwritten)
         cls._known = frozenset(one for names in cls.spellings.values() for one in names)
 
     @classmethod
@@ -53,17 +55,22 @@ class Message(BaseModel):
 
     def to_json(self) -> bytes:
         """The canonical spelling, absent fields left out. JSON has no NaN: a number that is not finite becomes null."""
-        try:
-            return orjson.dumps(self, default=_fields)
-        except TypeError:
-            # An integer beyond 64 bits or half of a surrogate pair: rare, and worth the slow way.
-            finite = json.loads(json.dumps(self, default=_fields), parse_constant=lambda _: None)
-            return json.dumps(finite, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+        return encoded(self)
 
     def to_dict(self) -> dict[str, Any]:
         """What a peer would decode from `to_json`."""
         decoded: dict[str, Any] = from_json(self.to_json())
         return decoded
+
+
+def encoded(value: Any) -> bytes:  # Any: a message, or plain JSON that may hold messages
+    """The value as `Message.to_json` writes one. Raises TypeError or ValueError for what JSON cannot hold."""
+    try:
+        return orjson.dumps(value, default=_fields)
+    except TypeError:
+        # An integer beyond 64 bits or half of a surrogate pair: rare, and worth the slow way.
+        finite = json.loads(json.dumps(value, default=_fields), parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 def validated(validate: Callable[[Any], _Made], data: Any) -> _Made:  # Any: decoded, not validated yet

@@ -159,10 +159,24 @@ class TransitionAdvice(Message):
     workflow_update: Workflow | None = None
 
 
+class Question(Message):
+    """What the planner must be told before it can go on. The answer becomes the run's input of that name."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    input: str = "answer"
+
+
 class ResponseMetadata(Message):
-    """Estimates and other remarks of the planner."""
+    """Estimates and other remarks of the planner. With a question the run stops until somebody has answered it.
+
+    `reason` says why a step is neither continued nor achieved.
+    """
 
     estimated_remaining_behaviors: int | None = Field(default=None, ge=0)
+    estimated_remaining_seconds: float | None = Field(default=None, ge=0)
+    question: Question | None = None
+    reason: str | None = None
 
 
 class BehaviorInfo(Message):
@@ -198,6 +212,7 @@ class PlanningResponse(Message):
         for place in ("transition", "metadata"):
             part = value.get(place)
             found += [part.get("target_achieved"), part.get("targetAchieved")] if isinstance(part, dict) else []
+            found += [part.target_achieved] if isinstance(part, TransitionAdvice) else []
         verdict = next((one for one in found if one is not None), None)
         if verdict is None:
             return value

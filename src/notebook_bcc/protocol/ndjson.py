@@ -10,10 +10,13 @@ from pydantic_core import from_json
 
 from notebook_bcc.errors import LineTooLong
 from notebook_bcc.protocol.actions import ActionBase
+from notebook_bcc.protocol.message import encoded
 from notebook_bcc.protocol.messages import ActionLine
 
 DEFAULT_LINE_LIMIT = 16 * 1024 * 1024
 _EXCERPT = 120
+_LONGEST_REMARK = 2000
+_NAMES = frozenset({str})
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -27,6 +30,13 @@ class BadLine:
 
     def __str__(self) -> str:
         return f"line {self.number} was skipped: {self.reason}: {self.excerpt!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark(BadLine):
+    """A line `{"warning": "..."}`: something the server wants to be known. Not an action, and no fault."""
+
+    message: str
 
 
 Line = dict[str, Any] | BadLine
@@ -112,12 +122,23 @@ class LineDecoder:
             return
         match error:
             case KeyError():
+                found = from_json(line)
+                said = found.get("warning")
+                # A whole answer on one line may hold a remark as well; it is not one.
+                if isinstance(said, str) and "actions" not in found:
+                    lines.append(self._remark(line, said))
+                    return
                 reason = "the object has no key 'action'"
             case TypeError():
                 reason = "not a JSON object"
             case _:
                 reason = f"not JSON: {error}"
         lines.append(self._bad(line, reason))
+
+    def _remark(self, line: bytes, said: str) -> Remark:
+        bad = self._bad(line, "it is a remark")
+        message = said if len(said) <= _LONGEST_REMARK else said[:_LONGEST_REMARK] + "..."
+        return Remark(number=bad.number, reason=bad.reason, excerpt=bad.excerpt, message=message)
 
     def _bad(self, line: bytes, reason: str) -> BadLine:
         excerpt = line[: _EXCERPT * 4].decode(errors="replace").strip()
@@ -127,8 +148,8 @@ class LineDecoder:
 
 def encode_line(action: ActionBase | Mapping[str, Any]) -> bytes:
     """One action as one line, newline included, ready to be flushed."""
-    if isinstance(action, ActionBase):
-        return b'{"action":' + action.to_json() + b"}\n"
+    if isinstance(action, ActionBase) or _NAMES.issuperset(map(type, action)):
+        return b'{"action":%b}\n' % encoded(action if isinstance(action, ActionBase | dict) else dict(action))
     return ActionLine(action=dict(action)).to_json() + b"\n"
 
 

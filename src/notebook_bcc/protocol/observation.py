@@ -24,6 +24,8 @@ class LevelProgress(Message):
     """What is done, under way and left on one level."""
 
     completed: tuple[CompletedItem, ...] = ()
+    completed_left_out: int | None = None
+    """How many older ones are not listed; None: all are."""
     current: str | None = None
     remaining: tuple[str, ...] = ()
     iteration: int | None = None
@@ -104,6 +106,8 @@ class Context(Message):
     """What is known: variables, tasks, effects, notebook, state machine."""
 
     variables: dict[str, Any] = Field(default_factory=dict)
+    variables_left_out: int | None = None
+    """How many older ones exist and are not shown; None: all are."""
     todo_list: tuple[str, ...] = Field(
         default=(), validation_alias=AliasChoices("toDoList", "todo_list"), serialization_alias="toDoList"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -49,8 +49,18 @@ class OutputsProduced(Message):
     key_findings: tuple[str, ...] = ()
 
 
+class Condensed(Message):
+    """How much of a completed item was left out: the texts in `actions_taken`, the variables produced."""
+
+    actions: int = 0
+    outputs: int = 0
+
+
 class CompletedItem(Message):
-    """A completed stage, step or behavior. A bare id, as older peers send it, is read as well."""
+    """A completed stage, step or behavior. A bare id, as older peers send it, is read as well.
+
+    One that is long past may be `condensed`: its ids, what became of it, and how much there was to say.
+    """
 
     stage_id: str | None = None
     step_id: str | None = None
@@ -61,6 +71,7 @@ class CompletedItem(Message):
     achieved: bool | None = None
     missing_outputs: tuple[str, ...] = ()
     id: str | None = None
+    condensed: Condensed | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -70,3 +81,25 @@ class CompletedItem(Message):
     @property
     def key(self) -> str:
         return self.behavior_id or self.step_id or self.stage_id or self.id or ""
+
+
+class CondensedItem(CompletedItem):
+    """A completed item of which only the ids, the result and the counts are written."""
+
+    unwritten: ClassVar[frozenset[str]] = frozenset({"goal", "actions_taken", "outputs_produced"})
+
+
+def condensed(item: CompletedItem) -> CompletedItem:
+    """The item without its texts and outputs, and with their number; one that is condensed already stays as it is."""
+    if item.condensed is not None:
+        return item
+    counts = Condensed(actions=len(item.actions_taken), outputs=len(item.outputs_produced.variables))
+    return CondensedItem(
+        stage_id=item.stage_id,
+        step_id=item.step_id,
+        behavior_id=item.behavior_id,
+        id=item.id,
+        achieved=item.achieved,
+        missing_outputs=item.missing_outputs,
+        condensed=counts,
+    )

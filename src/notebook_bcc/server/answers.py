@@ -7,13 +7,17 @@ hanging, reads what there is from the start and then what is still to come; the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any, TypeVar
 
 from notebook_bcc.errors import PlannerAnswerInvalid
 from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.wire import Receive
+
+_Item = TypeVar("_Item")
+
+_TURN_SECONDS = 0.001
 
 
 class Answer:
@@ -44,33 +48,53 @@ class Answer:
         self._task: asyncio.Task[Any] | None = None  # Any: a request's own task or ours
         self._over: asyncio.Future[None] | None = None
 
-    def start(self, source: AsyncIterator[bytes]) -> None:
+    def start(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
         """Let the planner work in a task of its own: a slow or a lost client holds up nobody else."""
-        self._task = asyncio.get_running_loop().create_task(self.work(source, turns=True))
+        self._task = asyncio.get_running_loop().create_task(self._work_in_turns(items, encode))
         self._task.add_done_callback(self._done)
 
-    async def work(self, source: AsyncIterator[bytes], *, turns: bool = False) -> None:
-        """Let the planner work in this task, to the end of its answer. Raises what the answer fails with.
+    async def work(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
+        """Let the planner work in this task, to the end of its answer. Raises what the answer fails with."""
+        clock = asyncio.get_running_loop().time
+        with self._at_work():
+            async with aclosing(items) as stream:  # type: ignore[type-var]  # a generator in practice
+                async for item in stream:
+                    self._add(encode(item), clock())
 
-        With `turns` the readers have theirs after each part: a planner that never waits would otherwise hold its first
-        action back.
-        """
+    async def make(self, whole: Awaitable[bytes]) -> None:
+        """The same for an answer that is one part."""
+        with self._at_work():
+            self._add(await whole, self._progress)
+
+    async def _work_in_turns(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
+        """A planner that never waits must not hold its actions back: whoever could not be served on the spot has a
+        turn after each part, and everybody else on this loop has one now and then."""
+        clock = asyncio.get_running_loop().time
+        turn = clock()
+        with self._at_work():
+            async with aclosing(items) as stream:  # type: ignore[type-var]  # a generator in practice
+                async for item in stream:
+                    now = clock()
+                    if not self._add(encode(item), now) or now - turn > _TURN_SECONDS:
+                        await asyncio.sleep(0)
+                        turn = clock()
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Ends the answer with what happens inside, and turns a cancellation of ours into its reason."""
         self._task = asyncio.current_task()
         self._rounds.add(self._look)
         try:
-            async with aclosing(source) as parts:  # type: ignore[type-var]  # a generator in practice
-                async for part in parts:
-                    self._add(part)
-                    if turns:
-                        await asyncio.sleep(0)
+            yield
         except BaseException as error:
             cancelled = isinstance(error, asyncio.CancelledError)
             # What it fails with after it was told to stop is a consequence, not the reason.
             self._end(self._reason or (ConnectionError("the service is being stopped") if cancelled else error))
             self._raise_reason()
             raise
-        self._end(self._reason)
-        self._raise_reason()
+        else:
+            self._end(self._reason)
+            self._raise_reason()
 
     def stop(self, reason: Exception) -> None:
         """End it before its end, if it has not ended."""
@@ -94,20 +118,25 @@ class Answer:
         if not self._readers and not self.ended:
             self._left = asyncio.get_running_loop().time()
 
-    def _add(self, part: bytes) -> None:
+    def _add(self, part: bytes, now: float) -> bool:
+        """Whether every reader has it already."""
         self.size += len(part)
         if self.size > self._most_bytes:
             reason = f"the answer is longer than {self._most_bytes} bytes"
             raise PlannerAnswerInvalid(planner="behind this service", reason=reason)
         self.parts.append(part)
-        self._progress = asyncio.get_running_loop().time()
-        self._wake()
+        self._progress = now
+        served = True
+        for reader in self._readers:
+            served = reader.offer(part) and served
+        return served
 
     def _end(self, failure: BaseException | None) -> None:
         self.failure = failure
         self.ended = True
         self._rounds.remove(self._look)
-        self._wake()
+        for reader in self._readers:
+            reader.wake()
         if self._over is not None:
             self._over.set_result(None)
         self._settled(self)
@@ -130,31 +159,28 @@ class Answer:
             self.stop(TimeoutError(f"the planner took longer than {self._seconds:g} seconds"))
         elif self._left is not None and now - self._left > self._linger:
             self.stop(ConnectionError("no client is waiting any more"))
-
-    def _wake(self) -> None:
         for reader in self._readers:
-            reader.wake()
+            reader.look()
 
 
 class Reader:
     """One client's place in an answer."""
 
-    def __init__(self, answer: Answer, receive: Receive, *, rounds: Rounds) -> None:
+    def __init__(self, answer: Answer, receive: Receive, *, push: Callable[[bytes], bool] | None = None) -> None:
+        """`push` sends a part on the spot, or says that it cannot."""
         self.gone = False
         self._answer = answer
         self._receive = receive
-        self._rounds = rounds
+        self._push = push
         self._seen = 0
         self._waiting: asyncio.Future[None] | None = None
         self._watch: asyncio.Task[None] | None = None
 
     def __enter__(self) -> Reader:
         self._answer.join(self)
-        self._rounds.add(self._look)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._rounds.remove(self._look)
         if self._watch is not None:
             self._watch.cancel()
         self._answer.leave(self)
@@ -182,11 +208,20 @@ class Reader:
             pass
         return () if self.gone else self._answer.parts
 
+    def offer(self, part: bytes) -> bool:
+        """Take the newest part. One that cannot be sent on the spot, or would overtake others, is left to `take`."""
+        waiting = self._waiting is not None and not self._waiting.done()
+        if waiting and self._push is not None and self._push(part):
+            self._seen += 1
+            return True
+        self.wake()
+        return False
+
     def wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def _look(self, now: float) -> None:
+    def look(self) -> None:
         """The client is watched once the first round finds it still waiting; most answers are given before that."""
         if self._watch is None:
             self._watch = asyncio.get_running_loop().create_task(self._see_it_go())

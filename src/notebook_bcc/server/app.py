@@ -24,7 +24,7 @@ from notebook_bcc.server.page import SECURITY_POLICY, page
 from notebook_bcc.server.problems import Problem, retry_after
 from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.settings import ServerSettings
-from notebook_bcc.server.wire import Receive, Reply, Scope, Send
+from notebook_bcc.server.wire import SEND_NOW, Receive, Reply, Scope, Send
 from notebook_bcc.server.work import Work
 
 LOG = logging.getLogger(__name__)
@@ -70,7 +70,8 @@ class App:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            await self._answer(scope, receive, Reply(send))
+            send_now = scope.get("extensions", {}).get(SEND_NOW)
+            await self._answer(scope, receive, Reply(send, send_now=send_now))
 
     async def close(self) -> None:
         """Stop every answer that is being given."""
@@ -115,21 +116,17 @@ class App:
             allowed = ", ".join(route.methods)
             headers = ((b"allow", allowed.encode()),)
             await reply.problem(Problem(405, "method_not_allowed", f"Allowed here: {allowed}.", headers=headers))
-        elif route.asks:
-            await self._ask(handler, scope, receive, reply)
-        else:
+        elif not route.asks:
             await handler(scope, receive, reply)
-
-    async def _ask(self, handler: Handler, scope: Scope, receive: Receive, reply: Reply) -> None:
-        if self._busy >= self.settings.concurrent:
+        elif self._busy >= self.settings.concurrent:
             message = f"{self._busy} requests are being answered; try again in a moment."
             await reply.problem(Problem(503, "busy", message, headers=retry_after(1)))
-            return
-        self._busy += 1
-        try:
-            await handler(scope, receive, reply)
-        finally:
-            self._busy -= 1
+        else:
+            self._busy += 1
+            try:
+                await handler(scope, receive, reply)
+            finally:
+                self._busy -= 1
 
     async def _health(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         state = {"status": "ok", "planner": self._planner.name, "dialects": ["v2", "v1"], "version": __version__}

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from notebook_bcc.server.problems import Problem
 from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.settings import DEEPEST_JSON, ServerSettings
-from notebook_bcc.server.wire import Receive, Scope, header
+from notebook_bcc.server.wire import WHOLE_BODY, Receive, Scope, header
 
 _CLOSE = ((b"connection", b"close"),)
 # The HTTP parser in front of us refuses an address of twice this length, and not in our words.
@@ -41,9 +41,11 @@ async def read_json(
     length = header(scope, b"content-length")
     if length is not None and length.isdigit() and int(length) > settings.body_bytes:
         return _too_large(settings)
+    body: bytes | None = scope.get("extensions", {}).get(WHOLE_BODY)
     try:
-        with _Deadline(settings.body_seconds, rounds):
-            body = await _read(receive, settings.body_bytes)
+        if body is None:
+            with _Deadline(settings.body_seconds, rounds):
+                body = await _read(receive, settings.body_bytes)
     except TimeoutError:
         seconds = settings.body_seconds
         return Problem(408, "body_too_slow", f"The body did not arrive within {seconds:g} seconds.", headers=_CLOSE)

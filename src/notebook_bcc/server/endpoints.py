@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from notebook_bcc.errors import BccError, MessageInvalid
@@ -28,7 +28,7 @@ _POSITION = (
 _OBJECTS = ("context", "behavior_feedback")
 _IDS = ("request_id", "run_id", "attempt")
 
-Source = Callable[[], AsyncIterator[bytes]]
+Source = Callable[[], Awaitable[bytes]]
 
 
 class Endpoints:
@@ -123,11 +123,11 @@ class Endpoints:
         """One JSON object, made once whoever asks and how often."""
         answer, replayed = self._memory.answer(key_of(endpoint, request.options))
         self._count(endpoint, replayed)
-        with Reader(answer, receive, rounds=self._rounds) as reader:
+        with Reader(answer, receive) as reader:
             try:
                 if not replayed:
                     # Nothing is sent before it has ended: no client can hold it up, and a task of its own costs.
-                    await answer.work(source())
+                    await answer.make(source())
                 parts = await reader.whole()
             except (BccError, OSError) as failure:
                 await self._failed(failure, endpoint, request, reply)
@@ -141,14 +141,14 @@ class Endpoints:
         headers = REPLAYED if replayed else ()
         # An HTTP/1.0 answer ends with its connection: a broken stream would look like a whole one.
         streams = request.options.stream and scope.get("http_version") != "1.0"
-        with Reader(answer, receive, rounds=self._rounds) as reader:
+        push = reply.push if streams and not replayed else None
+        with Reader(answer, receive, push=push) as reader:
             try:
                 if not replayed:
-                    source = self._work.actions(request, spare=endpoint == "/generate")
-                    await self._begin(answer, source, streams=streams)
+                    await self._begin(answer, request, spare=endpoint == "/generate", streams=streams)
                 while lines := await reader.take():
                     if streams:
-                        await reply.part(b"".join(lines), headers=headers)
+                        await reply.lines(lines, headers=headers)
             except (BccError, OSError) as failure:
                 await self._failed(failure, endpoint, request, reply)
                 return
@@ -162,11 +162,12 @@ class Endpoints:
         else:
             await reply.whole(gathered(answer.parts), headers=headers)
 
-    async def _begin(self, answer: Answer, source: AsyncIterator[bytes], *, streams: bool) -> None:
+    async def _begin(self, answer: Answer, request: Request, *, spare: bool, streams: bool) -> None:
+        actions = self._work.actions(request, spare=spare)
         if streams:
-            answer.start(source)
+            answer.start(actions, self._work.line)
         else:
-            await answer.work(source)
+            await answer.work(actions, self._work.line)
 
     def _count(self, endpoint: str, replayed: bool) -> None:
         if replayed:

@@ -73,11 +73,11 @@ class Memory:
     def _find(self, key: Key) -> Answer | None:
         if (running := self._running.get(key)) is not None:
             return running
-        self._forget_old()
         kept = self._kept.get(key)
-        if kept is None:
+        now = self._clock()
+        if kept is None or kept.used <= now - self._settings.remembered_seconds:
             return None
-        kept.used = self._clock()
+        kept.used = now
         self._kept.move_to_end(key)
         return kept.answer
 

@@ -10,6 +10,7 @@ import uvicorn
 
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.server.app import App
+from notebook_bcc.server.connection import Connection
 
 _BACKLOG = 512
 
@@ -23,6 +24,7 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
     listener = _listen(app.settings.host, app.settings.port)
     config = uvicorn.Config(
         app,
+        http=Connection,
         log_config=None,
         access_log=False,
         server_header=False,

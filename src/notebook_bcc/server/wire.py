@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
 from notebook_bcc.server.problems import Headers, Problem
@@ -11,20 +11,25 @@ from notebook_bcc.server.problems import Headers, Problem
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+SendNow = Callable[[MutableMapping[str, Any]], bool]
 
 JSON = b"application/json"
 NDJSON = b"application/x-ndjson"
 _COMMON: Headers = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 # A proxy that collects a stream before it passes it on would undo the flushing.
 _STREAM: Headers = ((b"content-type", NDJSON), *_COMMON, (b"x-accel-buffering", b"no"))
+# What our own connection puts among a scope's extensions: the body, where it is there already, and a way to send
+# without waiting. Behind another server neither is there, and nothing but time is lost.
+WHOLE_BODY, SEND_NOW = "nbcc.body", "nbcc.send_now"
 REPLAYED: Headers = ((b"idempotent-replayed", b"true"),)
 
 
 class Reply:
     """The one answer to a request. `status` is 0 until it has begun."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, send_now: SendNow | None = None) -> None:
         self._send = send
+        self._send_now = send_now
         self.status = 0
 
     async def whole(self, body: bytes, *, status: int = 200, content: bytes = JSON, headers: Headers = ()) -> None:
@@ -37,12 +42,23 @@ class Reply:
     async def problem(self, problem: Problem) -> None:
         await self.whole(problem.to_json(), status=problem.status, headers=problem.headers)
 
-    async def part(self, lines: bytes, *, headers: Headers = ()) -> None:
-        """Some lines of a stream, flushed; the first ones begin it."""
+    async def lines(self, lines: Sequence[bytes], *, headers: Headers = ()) -> None:
+        """Some lines of a stream, each flushed; the first one begins it."""
         if not self.status:
             self.status = 200
             await self._send({"type": "http.response.start", "status": 200, "headers": [*_STREAM, *headers]})
-        await self._send({"type": "http.response.body", "body": lines, "more_body": True})
+        for line in lines:
+            await self._send({"type": "http.response.body", "body": line, "more_body": True})
+
+    def push(self, line: bytes) -> bool:
+        """The same for one line on the spot, if the server in front of us can and the client is not behind."""
+        if self._send_now is None:
+            return False
+        if not self.status:
+            if not self._send_now({"type": "http.response.start", "status": 200, "headers": _STREAM}):
+                return False
+            self.status = 200
+        return self._send_now({"type": "http.response.body", "body": line, "more_body": True})
 
     async def end(self) -> None:
         """The end of a stream, said as such: a stream that is not ended has broken."""

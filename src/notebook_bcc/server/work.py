@@ -20,7 +20,7 @@ _WARNING = b'{"warning":'
 
 
 class Work:
-    """Asks one planner. Each method gives parts of an answer; a line of NDJSON is a part of its own.
+    """Asks one planner. Each method gives an answer whole, or line by line.
 
     Raises what the planner raises, and PlannerAnswerInvalid for what cannot be sent.
     """
@@ -29,22 +29,20 @@ class Work:
         self._planner = planner
         self._line_bytes = line_bytes
 
-    async def planning(self, request: Request) -> AsyncIterator[bytes]:
-        yield self._encoded(await self._planner.plan(request))
+    async def planning(self, request: Request) -> bytes:
+        return self._encoded(await self._planner.plan(request))
 
-    async def actions(self, request: Request, *, spare: bool) -> AsyncIterator[bytes]:
-        """A line for each action, and one for each warning: readers that do not know it skip it with a warning."""
-        async with aclosing(self._planner.generate(request, spare=spare)) as stream:  # type: ignore[type-var]
-            async for item in stream:
-                yield self._line(item)
+    def actions(self, request: Request, *, spare: bool) -> AsyncIterator[Generated]:
+        """The actions and warnings of a behavior; `line` writes each of them."""
+        return self._planner.generate(request, spare=spare)
 
-    async def repair(self, request: Request) -> AsyncIterator[bytes]:
-        yield self._encoded({"source": await self._planner.repair(request)})
+    async def repair(self, request: Request) -> bytes:
+        return self._encoded({"source": await self._planner.repair(request)})
 
-    async def reflection_v1(self, request: Request) -> AsyncIterator[bytes]:
-        yield self._encoded(response_to_v1(await self._planner.plan(request)))
+    async def reflection_v1(self, request: Request) -> bytes:
+        return self._encoded(response_to_v1(await self._planner.plan(request)))
 
-    async def actions_v1(self, request: Request) -> AsyncIterator[bytes]:
+    async def actions_v1(self, request: Request) -> bytes:
         """The one answer that v1 has for a judgement and a behavior.
 
         A client of the first document knows no planning before a behavior: at the beginning of a run, a stage and a
@@ -64,9 +62,10 @@ class Work:
                 async for item in stream:
                     _sort(item, actions, warnings)
         more = {"warnings": warnings} if warnings else {}
-        yield self._encoded(response_to_v1(judged, actions) | more)
+        return self._encoded(response_to_v1(judged, actions) | more)
 
-    def _line(self, item: Generated) -> bytes:
+    def line(self, item: Generated) -> bytes:
+        """A line of NDJSON. That of a warning is skipped, with a warning, by readers that do not know it."""
         if isinstance(item, StreamWarning):
             return _warning(item.message)
         if not isinstance(item.data, ActionBase | Mapping):

@@ -1,0 +1,26 @@
+"""What a kernel inherits of our environment, and what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from notebook_bcc.kernel.local import LocalKernel
+
+pytestmark = pytest.mark.anyio
+
+KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "NBCC_LLM_KEY", "DSLC_TOKEN", "BACKEND_TOKEN"]
+
+
+async def test_no_key_of_ours_reaches_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.setenv(name, "sk-hush-hush")
+    monkeypatch.setenv("NBCC_TEST_OTHER", "kept")
+    kernel = LocalKernel()
+    await kernel.start()
+    try:
+        execution = await kernel.execute("import os\nprint(os.environ)\nprint(open('/proc/self/environ').read())")
+    finally:
+        await kernel.close()
+    said = str(execution)
+    assert "hush" not in said
+    assert "NBCC_TEST_OTHER" in said

@@ -1,0 +1,193 @@
+"""HTTP/1.1 by the byte: what clients and proxies send that a well-behaved library does not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from server.living import Counting, Json, body, port_of, service
+
+pytestmark = pytest.mark.anyio
+
+
+def request(sent: Json, *more: str, path: str = "/planning", version: str = "1.1") -> bytes:
+    raw = json.dumps(sent).encode()
+    head = [f"POST {path} HTTP/{version}", "Host: localhost", "Content-Type: application/json", *more]
+    return "\r\n".join([*head, f"Content-Length: {len(raw)}", "", ""]).encode() + raw
+
+
+@contextlib.asynccontextmanager
+async def connected(client: httpx2.AsyncClient) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection to the same service."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_of(client))
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def answers(reader: asyncio.StreamReader, count: int) -> list[tuple[bytes, bytes]]:
+    """Status line and body of so many answers with a length."""
+    found: list[tuple[bytes, bytes]] = []
+    for _ in range(count):
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        found.append((head.partition(b"\r\n")[0], await reader.readexactly(length)))
+    return found
+
+
+def asked(answer: tuple[bytes, bytes]) -> int:
+    assert answer[0] == b"HTTP/1.1 200 OK"
+    number: int = json.loads(answer[1])["context_update"]["variables"]["asked"]
+    return number
+
+
+async def test_requests_that_come_together_are_answered_in_their_order() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body()) * 20 + b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        *planned, health = await answers(reader, 21)
+    assert [asked(one) for one in planned] == list(range(1, 21))
+    assert json.loads(health[1])["status"] == "ok"
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+async def test_a_request_may_be_cut_anywhere(size: int) -> None:
+    raw = request(body()) * 2
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        for start in range(0, len(raw), size):
+            writer.write(raw[start : start + size])
+            await asyncio.sleep(0)
+        found = await answers(reader, 2)
+    assert [asked(one) for one in found] == [1, 2]
+
+
+async def test_a_body_in_chunks_is_read() -> None:
+    raw = json.dumps(body()).encode()
+    pieces = b"".join(b"%x\r\n%b\r\n" % (len(raw[at : at + 9]), raw[at : at + 9]) for at in range(0, len(raw), 9))
+    head = b"POST /planning HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(head + pieces + b"0\r\n\r\n" + request(body()))
+        found = await answers(reader, 2)
+    assert [asked(one) for one in found] == [1, 2]
+
+
+async def test_a_client_that_waits_for_leave_to_send_gets_it_once() -> None:
+    whole = request(body(), "Expect: 100-continue")
+    head, _, raw = whole.partition(b"\r\n\r\n")
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(head + b"\r\n\r\n")
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(raw)
+        assert [asked(one) for one in await answers(reader, 1)] == [1]
+
+
+async def test_a_client_that_waits_for_leave_is_refused_without_it() -> None:
+    large = b"POST /planning HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\nExpect: 100-continue\r\n\r\n"
+    async with service(Counting().planner, body_bytes=1000) as client, connected(client) as (reader, writer):
+        writer.write(large)
+        [(status, _)] = await answers(reader, 1)
+    assert status.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("more", [("Connection: close",), ("Connection: Upgrade", "Upgrade: websocket")])
+async def test_the_last_request_of_a_connection_is_answered_and_then_it_is_closed(more: tuple[str, ...]) -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body(), *more))
+        answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"connection: close\r\n" in answer
+
+
+async def test_an_old_client_is_answered_and_its_connection_closed() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body(), version="1.0"))
+        answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"transfer-encoding" not in answer
+
+
+async def test_a_head_request_gets_no_body() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(b"HEAD /health HTTP/1.1\r\nHost: localhost\r\n\r\n" + request(body()))
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b"content-length: " in head
+        assert [asked(one) for one in await answers(reader, 1)] == [1]
+
+
+async def test_the_absolute_form_and_quoted_characters_are_understood() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body(), path="http://localhost/planning?x=1") + request(body(), path="/pl%61nning"))
+        assert [asked(one) for one in await answers(reader, 2)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"not http\r\n\r\n",
+        b"POST /planning HTTP/1.1\r\nHost: localhost\r\nContent-Length: nonsense\r\n\r\n",
+        b"POST /planning HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"POST /planning HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+    ],
+)
+async def test_what_is_not_http_is_400_and_the_connection_is_closed(sent: bytes) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client, connected(client) as (reader, writer):
+        writer.write(sent)
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+    assert not counting.asked
+
+
+async def test_nonsense_after_a_request_does_not_cost_its_answer() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body()) + b"nonsense\r\n\r\n" + request(body()))
+        assert [asked(one) for one in await answers(reader, 1)] == [1]
+        assert await reader.read() == b""
+
+
+async def test_a_head_that_does_not_end_is_431() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
+        try:
+            while not reader.at_eof():
+                writer.write(b"x" * 20_000)
+                await writer.drain()
+            answer = await reader.read()
+        except ConnectionError:
+            # What was sent after the refusal may have reset the connection before it was read.
+            answer = b"HTTP/1.1 431 "
+    assert answer.startswith(b"HTTP/1.1 431 ")
+
+
+async def test_a_body_that_begins_and_does_not_go_on_is_408() -> None:
+    async with service(Counting().planner, body_seconds=0.1) as client, connected(client) as (reader, writer):
+        writer.write(b'POST /planning HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{"obs')
+        [(status, said)] = await answers(reader, 1)
+    assert status.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(said)["error"]["code"] == "body_too_slow"
+
+
+async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing_behind() -> None:
+    counting = Counting()
+    async with service(counting.planner) as client, connected(client) as (_, writer):
+        writer.write(b'POST /planning HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{"obs')
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        # This request and no other is being answered.
+        assert "nbcc_requests_in_progress 1" in (await client.get("/metrics")).text
+    assert not counting.asked
+
+
+async def test_a_large_body_is_read_whole_however_slowly_it_is_taken() -> None:
+    sent = body()
+    sent["observation"]["context"] = {"variables": {"text": "字" * 400_000}}
+    counting = Counting()
+    async with service(counting.planner) as client, connected(client) as (reader, writer):
+        writer.write(request(sent) + request(sent))
+        assert [asked(one) for one in await answers(reader, 2)] == [1, 2]
+    assert {len(one.observation.context.variables["text"]) for one in counting.asked} == {400_000}
