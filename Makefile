@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint bench kill-test format schemas constraints clean
+.PHONY: help demo test check lint bench score test-llm kill-test format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -46,6 +46,13 @@ lint: .venv/.dev-ready ## formatting, lint and types
 
 bench: .venv/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
 	$(RUN) benchmarks
+
+score: .venv/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
+	$(RUN) benchmarks.scores --out docs/scores.md
+
+test-llm: .venv/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM is where one is served (http://127.0.0.1:PORT)
+	@test -n "$$NBCC_LOCAL_LLM" || { echo 'make test-llm needs NBCC_LOCAL_LLM, the address of a served model.' >&2; exit 1; }
+	$(RUN) pytest -m local_llm --timeout 900 -o faulthandler_timeout=1000 $(TESTS)
 
 kill-test: .venv/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)

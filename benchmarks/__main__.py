@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import big_outputs, cells, durable, fsm, ndjson, payload, scale, serial, service
+from benchmarks import big_outputs, cells, durable, fsm, llm_scanner, ndjson, payload, scale, serial, service
 from benchmarks.harness import Bench, Row, environment
 
 GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
@@ -29,6 +29,7 @@ GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
     "G8": fsm.transitions_with_history,
     "G9": service.beside_fastapi,
     "G10": ndjson.reading_lines,
+    "G11": llm_scanner.closed_objects,
     "payload": payload.sizes,
     "SCALE": scale.long_runs,
 }
@@ -47,6 +48,7 @@ PACKAGES = (
     "fastapi",
     "uvicorn",
     "httpx2",
+    "ijson",
 )
 
 

@@ -33,8 +33,9 @@ FLOORS = {
 # Every library from outside, and the only places that may know it. A path that ends in "/" is a room.
 DOORS = {
     "pydantic": ["protocol/", "journal/", "planners/", "settings.py"],
-    "pydantic_core": ["protocol/", "server/body.py"],
-    "uvicorn": ["server/serving.py"],
+    "pydantic_core": ["protocol/", "server/body.py", "planners/llm/scanner.py"],
+    "uvicorn": ["server/serving.py", "server/connection.py"],
+    "httptools": ["server/connection.py", "planners/remote_transport.py"],
     "wsproto": ["kernel/jupyter_server_socket.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
@@ -43,6 +44,9 @@ DOORS = {
     "regex": ["engine/context_filter.py"],
     "sqlite3": ["journal/"],
     "yaml": ["planners/", "settings.py"],
+    "jinja2": ["planners/playbook/templates.py", "planners/playbook/grammar.py"],
+    "openai": ["planners/llm/openai_door.py"],
+    "anthropic": ["planners/llm/anthropic_door.py"],
     **{name: ["cli/"] for name in ("typer", "click", "rich")},
 }
 PRINTERS = ["cli/"]
@@ -56,7 +60,12 @@ BORDER_POSTS += ["engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
 ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.
 PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
+PURE += [f"planners/llm/{name}.py" for name in ("budget", "progress", "scanner", "share", "sharing_text", "prompt")]
 PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]
+PURE += [
+    f"planners/playbook/{name}.py"
+    for name in ("values", "placing", "filters", "grammar", "facts", "outlook", "content")
+]
 IMPURE = {"asyncio", "anyio", "logging", "os", "random", "secrets", "socket", "subprocess", "time", "uuid"}
 SHAPELESS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "tools"}
 LONGEST_MODULE = 500
@@ -255,7 +264,8 @@ LAWS: list[Law] = [
 
 @functools.cache
 def house() -> list[Module]:
-    files = sorted(PACKAGE.rglob("*.py"))
+    # The cells of a playbook are templates, not modules.
+    files = sorted(path for path in PACKAGE.rglob("*.py") if "playbooks" not in path.relative_to(PACKAGE).parts)
     return [Module(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")) for path in files]
 
 

@@ -19,6 +19,8 @@ Language = Literal["en", "zh"]
 
 SECRETS: Final = frozenset({"dslc_token", "backend_token"})
 
+MODEL_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NBCC_LLM_KEY")
+
 DEFAULT: Final = "default"
 ENVIRONMENT: Final = "environment"
 ENV_FILE: Final = ".env"
@@ -89,6 +91,12 @@ def read_settings(
     if "lang" not in values and (place := _chinese_locale(given)):
         values["lang"], sources["lang"] = "zh", place
     return Settings(**values, sources=sources)
+
+
+def read_model_keys(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The keys of language models, from the environment only: a file in the folder may be passed on with the folder."""
+    given = os.environ if environment is None else environment
+    return {name: given[name] for name in MODEL_KEYS if name in given}
 
 
 def variables() -> Mapping[str, str]:

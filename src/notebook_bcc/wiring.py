@@ -9,25 +9,32 @@ from pathlib import Path
 
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.errors import MessageInvalid, RunRefused, SettingsInvalid
-from notebook_bcc.journal.records import Limits, Policies
+from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
 from notebook_bcc.kernel.local import LocalKernel
 from notebook_bcc.kernel.outputs import OutputLimits
 from notebook_bcc.kernel.process import find_kernelspec
 from notebook_bcc.planners.interface import Planner
+from notebook_bcc.planners.playbook.check import load_playbook
+from notebook_bcc.planners.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
+from notebook_bcc.planners.playbook.planner import PlaybookPlanner
 from notebook_bcc.planners.remote import Dialect, RemotePlanner, RemoteTimeouts
 from notebook_bcc.planners.script import Script
 from notebook_bcc.planners.script_file import parse_script, read_script
 from notebook_bcc.planners.scripted import ScriptedPlanner
-from notebook_bcc.runs.folder import Input, RunFolder
+from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, told_inputs
+from notebook_bcc.runs.folder import Input, RunFolder, check_inputs
 from notebook_bcc.runs.lifecycle import RunOrder, read_entries
+from notebook_bcc.runs.packages import check_packages
 from notebook_bcc.runs.recording import Recording, read_recording
 from notebook_bcc.runs.workshop import KernelWish, Workshop
 from notebook_bcc.settings import Settings, read_address, without_credentials
 
 # How a run's first record names its planner; what follows the colon is where the planner finds its answers.
 SCRIPT_PLANNER = "script"
+PLAYBOOK_PLANNER = "playbook"
+DEFAULT_PLAYBOOK = "dslc"
 REPLAY_PLANNER = "replay:"
 FIRST_DIALECT = "v1+"
 # What a person says for: the planner at DSLC_BASE_URL.
@@ -76,14 +83,14 @@ def remote_planner(address: str, *, dialect: Dialect, settings: Settings) -> Rem
 
 
 def planner_spec(wish: str, *, dialect: Dialect | None, settings: Settings) -> str:
-    """How a run's record names the planner a person asked for: `script`, or an address without credentials.
+    """How a run's record names the planner a person asked for: `script`, `playbook`, or an address without credentials.
 
     `v1+` before the address names the first dialect. Raises SettingsInvalid.
     """
-    if wish == SCRIPT_PLANNER:
+    if wish in (SCRIPT_PLANNER, PLAYBOOK_PLANNER):
         if dialect is not None:
             raise SettingsInvalid("--dialect is for a planner at an address: give one with --planner")
-        return SCRIPT_PLANNER
+        return wish
     address = settings.dslc_base_url if wish == REMOTE_PLANNER else read_address(wish, option="--planner")
     return f"{FIRST_DIALECT if dialect == 'v1' else ''}{without_credentials(address)}"
 
@@ -98,6 +105,11 @@ def script_planner(path: Path) -> Planner:
     return ScriptedPlanner.from_script(read_script(path))
 
 
+def playbook_planner(files: PlaybookFiles) -> Planner:
+    """The planner that works by the rules of a playbook. Raises MessageInvalid."""
+    return PlaybookPlanner(load_playbook(files))
+
+
 async def recorded_planner(folder: RunFolder) -> Planner:
     """A planner that gives the answers a run was given, in their order. Raises RunRefused, JournalFailed."""
     return (await read_recording(read_entries(folder))).planner()
@@ -110,6 +122,8 @@ async def make_planner(spec: str, folder: RunFolder, *, settings: Settings) -> P
         return remote_planner(address, dialect=dialect_of(spec), settings=settings)
     if spec == SCRIPT_PLANNER:
         return ScriptedPlanner.from_script(_kept_script(folder))
+    if spec == PLAYBOOK_PLANNER:
+        return playbook_planner(open_playbook(str(folder.playbook)))
     if spec.startswith(REPLAY_PLANNER):
         source = RunFolder(Path(spec.removeprefix(REPLAY_PLANNER)))
         recording = await read_recording(read_entries(source))
@@ -118,50 +132,58 @@ async def make_planner(spec: str, folder: RunFolder, *, settings: Settings) -> P
     raise RunRefused(f"run {folder.run_id!r} was planned by {spec!r}, which this version does not know")
 
 
-def run_order(
-    path: Path | None,
-    *,
-    policies: Policies,
-    limits: Limits,
-    planner: str = SCRIPT_PLANNER,
-    name: str = "",
-    goal: str = "",
-    kernel: str = "python3",
-    kernel_url: str = "",
-    out: Path | None = None,
-    overwrite: bool = False,
-) -> RunOrder:
-    """The order for a run: of a script, or of a planner that needs none. All is checked before anything is on disk.
+def run_order(order: RunOrder, path: Path | None) -> RunOrder:
+    """The order for a run of a script, or of a planner that needs none. All is checked before anything is on disk.
 
     A script that another planner plans for gives its goal, its name and its data files.
     Raises MessageInvalid, PlanInvalid, KernelStartFailed, RunRefused.
     """
-    if not kernel_url:
-        find_kernelspec(kernel)
-    order = RunOrder(
-        name=name or goal,
-        planner=planner,
-        goal=goal,
-        policies=policies,
-        limits=limits,
-        kernel=kernel,
-        kernel_url=kernel_url,
-        out=out,
-        overwrite=overwrite,
-    )
+    if not order.kernel_url:
+        find_kernelspec(order.kernel)
     if path is None:
-        if planner == SCRIPT_PLANNER or not goal:
-            raise RunRefused("there is nothing to carry out: give a script, or --planner and --goal")
-        return order
+        if order.planner in (SCRIPT_PLANNER, PLAYBOOK_PLANNER) or not order.goal:
+            raise RunRefused("there is nothing to carry out: give a data file, a script, or --planner and --goal")
+        return replace(order, name=order.name or order.goal)
+    if order.planner == PLAYBOOK_PLANNER:
+        raise RunRefused(f"a playbook plans for data; {str(path)!r} is a script")
     script = read_script(path)
     ScriptedPlanner.from_script(script)
     return replace(
         order,
-        name=name or script.workflow.name or path.stem,
-        goal=goal or script.workflow.goal,
+        name=order.name or script.workflow.name or path.stem,
+        goal=order.goal or script.workflow.goal,
         title=script.workflow.name,
         inputs=tuple(Input(source=Path(script.folder) / file, name=file) for file in script.files),
         script=path,
+    )
+
+
+def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrder:
+    """The order for a run that begins with data. All is checked before anything is on disk.
+
+    The embedded planner works by the playbook of that name; a planner elsewhere has no use for one.
+    Raises MessageInvalid, KernelStartFailed, RunRefused.
+    """
+    if order.planner == SCRIPT_PLANNER:
+        raise RunRefused(f"{str(wish.data)!r} is a data file: a script cannot plan for it")
+    inputs = data_inputs(wish)
+    check_inputs(inputs)
+    name = playbook or DEFAULT_PLAYBOOK
+    rules = open_playbook(name) if order.planner == PLAYBOOK_PLANNER else None
+    if rules is not None:
+        playbook_planner(rules)
+    if not order.kernel_url:
+        find_kernelspec(order.kernel)
+        # What somebody's own playbook imports is theirs to know.
+        if rules is not None and name in builtin_playbooks():
+            check_packages(order.kernel, [one.source for one in inputs])
+    return replace(
+        order,
+        name=order.name or wish.data.name.partition(".")[0],
+        goal=wish.goal or default_goal(wish),
+        variables={INPUTS: told_inputs(wish)},
+        inputs=inputs,
+        playbook=rules,
     )
 
 

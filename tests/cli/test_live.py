@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import termios
 import time
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from cli.books import TRAIN, write_book
 from cli.shell import COMMAND, DEADLINE, Shell
 from notebook_bcc.cli.codes import Exit
 
@@ -124,3 +126,29 @@ def test_an_interactive_run_asks_at_a_limit(shell: Shell) -> None:
         screen.wait_for("Go on for as long again?")
         screen.type("y\n")
         assert screen.exit_code() == Exit.COMPLETED, screen.text
+
+
+def test_a_person_is_asked_what_the_planner_must_know_and_the_run_goes_on(shell: Shell) -> None:
+    shell.write("train.csv", TRAIN)
+    write_book(shell.folder / "book")
+    with terminal(shell, "run", "train.csv", "--playbook", "book", "--no-verify") as screen:
+        screen.wait_for("Number or name")
+        assert "3. price" in screen.text
+        assert "left" in screen.text, "the playbook's estimate is shown"
+        screen.type("9\n")
+        screen.wait_for("Please answer with one of the 3")
+        screen.type("3\n")
+        screen.wait_for("[y]es")
+        screen.type("y\n")
+        assert screen.exit_code() == Exit.COMPLETED, screen.text
+        assert "model.pkl" in screen.text
+
+
+def test_a_question_may_be_left_for_later_with_ctrl_c(shell: Shell) -> None:
+    shell.write("train.csv", TRAIN)
+    write_book(shell.folder / "book")
+    with terminal(shell, "run", "train.csv", "--playbook", "book", "--no-verify") as screen:
+        screen.wait_for("Number or name")
+        screen.process.send_signal(signal.SIGINT)
+        assert screen.exit_code() == Exit.STOPPED, screen.text
+        assert "--set target=" in screen.text

@@ -18,6 +18,7 @@ from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Workflow
 
 STEPS = 40
+GOALS = {"stages": [{"id": "s", "steps": [{"id": "t", "goal": "the goal of the step"}]}]}
 
 
 def plan(stages: int = 3) -> Workflow:
@@ -95,3 +96,26 @@ def test_a_terminal_without_utf8_gets_letters() -> None:
     for sign in (Symbols.for_encoding("ascii").done, Symbols.for_encoding("latin-1").spinner):
         assert sign.isascii()
     assert Symbols.for_encoding("UTF-8") == Symbols()
+
+
+def test_what_the_run_is_after_has_a_line_of_its_own() -> None:
+    state = busy(behaviors=LevelState(focus="Look before touching anything."))
+    assert "Look before touching anything." in drawn(state)
+    assert "the goal of the step" in drawn(busy(plan=Workflow.parse(GOALS), position=Position("s", "t")))
+
+
+def test_while_steps_of_later_stages_are_not_known_the_stages_count() -> None:
+    plan = Workflow.parse({"stages": [{"id": "a", "steps": [{"id": "t"}, {"id": "u"}]}, {"id": "b"}]})
+    done = LevelState(completed=(CompletedItem(step_id="t"),))
+    line = drawn(busy(plan=plan, position=Position("a", "u"), stages=LevelState(), steps=done))[0]
+    assert "stage 1 of 2, 1 steps done" in line
+    assert line.count("━") == 6
+
+
+def test_the_verification_has_a_bar_and_a_time_of_its_own() -> None:
+    picture = Picture(clock=lambda: 100.0)
+    picture.saw(Entry(1, "", Warned(message="x")), busy())
+    picture.verifying = (5, 10)
+    picture.remaining.verifying(120.0)
+    lines = draw(picture, Words("en"), Symbols(), width=100, height=24).plain.split("\n")
+    assert "4 of 10 cells verified  about 2 min left" in lines[0]

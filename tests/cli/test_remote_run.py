@@ -138,8 +138,8 @@ def test_a_recorded_run_is_served_again(shell: Shell, tmp_path: Path, finished: 
 def test_what_cannot_begin_leaves_nothing_behind(shell: Shell) -> None:
     shell.write("counting.yaml", COUNTING)
     for arguments, message in (
-        (("--planner", "http://127.0.0.1:1"), "give a script, or --planner and --goal"),
-        (("--goal", "x"), "give a script, or --planner and --goal"),
+        (("--planner", "http://127.0.0.1:1"), "or --planner and --goal"),
+        (("--goal", "x"), "or --planner and --goal"),
         (("counting.yaml", "--planner", "planner:28600"), "--planner 'planner:28600' cannot be used"),
         (("counting.yaml", "--planner", "http://me:hush@planner"), "holds credentials"),
         (("counting.yaml", "--dialect", "v1"), "--dialect is for a planner at an address"),

@@ -56,8 +56,8 @@ def test_what_cannot_be_served_is_refused(shell: Shell) -> None:
     shell.write("bad.yaml", "stages: [")
     shell.write("short", "abc")
     for arguments, message in (
-        ((), "give a script to plan from, or a run with --replay"),
-        (("hello.yaml", "--replay", "last"), "and not both"),
+        ((), "give one thing to plan from"),
+        (("hello.yaml", "--replay", "last"), "give one thing to plan from"),
         (("--replay", "last"), "no run 'last'"),
         (("bad.yaml",), "line"),
         (("none.yaml",), "none.yaml"),

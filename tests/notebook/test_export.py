@@ -39,6 +39,6 @@ def test_a_missing_folder_is_told(tmp_path: Path, document: Document, form: Expo
 
 
 def test_every_form_has_its_suffix() -> None:
-    assert [form.suffix() for form in ExportFormat] == [".html", ".md", ".py"]
+    assert [form.suffix() for form in ExportFormat] == [".html", ".html", ".md", ".py"]
     assert ExportFormat.SCRIPT.suffix(language="R") == ".r"
     assert ExportFormat.SCRIPT.suffix(language="brainfuck") == ".txt"

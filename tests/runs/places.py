@@ -77,11 +77,13 @@ class Place:
                 await session.deliver(verify=True)
             return session.state
 
-    async def resume(self, order: ResumeOrder | None = None) -> RunState:
+    async def resume(self, order: ResumeOrder | None = None, *, deliver: bool = False) -> RunState:
         """The newest run, taken up again until it stops."""
         opened = resumed(self.last, order or ResumeOrder(), workshop=self.workshop, company=self.company)
         async with opened as session:
             await drain(session)
+            if deliver:
+                await session.deliver(verify=False)
             return session.state
 
 

@@ -113,6 +113,26 @@ def test_a_wanted_path_makes_the_notebook_a_link_to_it(tmp_path: Path) -> None:
     assert folder.delivered_html == (tmp_path / "mine.html").resolve()
 
 
+def test_of_a_large_input_there_is_one_copy_that_nobody_may_change(tmp_path: Path) -> None:
+    source = tmp_path / "data.csv"
+    source.write_text("a,b\n")
+    folder = create_folder(tmp_path, name="x", at=AT)
+    fill_folder(folder, inputs=[Input(source, "data.csv")], large=4)
+    assert (folder.work / "data.csv").samefile(folder.inputs / "data.csv")
+    assert (folder.work / "data.csv").stat().st_mode & 0o222 == 0
+    assert not (folder.work / "data.csv").samefile(source)
+    assert source.stat().st_mode & 0o200
+
+
+def test_a_wanted_folder_is_made_and_notebook_and_report_are_links_into_it(tmp_path: Path) -> None:
+    folder = create_folder(tmp_path, name="x", at=AT)
+    fill_folder(folder, out_folder=tmp_path / "a" / "results")
+    assert folder.delivered == (tmp_path / "a" / "results" / "notebook.ipynb").resolve()
+    assert folder.delivered_report == (tmp_path / "a" / "results" / "report.html").resolve()
+    assert folder.out_folder == tmp_path / "a" / "results"
+    assert not folder.html.is_symlink()
+
+
 @pytest.mark.parametrize("name", ["../up.csv", "/absolute.csv", "a/../../up.csv"])
 def test_an_input_stays_inside_the_working_directory(tmp_path: Path, name: str) -> None:
     source = tmp_path / "data.csv"

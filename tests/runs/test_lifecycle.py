@@ -125,7 +125,7 @@ async def test_resuming_rebuilds_the_kernel_and_does_nothing_twice(place: Place)
 
 
 async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
-    await place.start()
+    await place.start(deliver=True)
     before = (await load_state(place.last)).seq
     with pytest.raises(RunRefused, match="completed"):
         await place.resume()
@@ -135,8 +135,10 @@ async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
 async def test_a_process_that_died_before_it_delivered_is_made_up_for_by_resume(place: Place) -> None:
     done = await place.start()
     place.last.notebook.unlink()
-    again = await place.resume()
+    (place.last.work / "model.pkl").write_bytes(b"made by a cell")
+    again = await place.resume(deliver=True)
     assert again.stopped == done.stopped
+    assert (place.last.path / "model.pkl").read_bytes() == b"made by a cell"
     assert read_notebook(place.last.notebook).run["stopped"] == "completed"
     assert await load_state(place.last) == done, "the journal has nothing to add"
     with pytest.raises(RunRefused, match="completed"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from notebook_bcc.errors import KernelStartFailed, NotebookFailed
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.runs.folder import LARGE_FILE
 from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
+from notebook_bcc.runs.workshop import KernelWish
 from runs.places import Place
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +47,7 @@ async def test_a_notebook_that_gives_the_same_again_is_stamped(place: Place, tmp
     path = write(tmp_path / "a.ipynb", ("x = 2", []), ("print(x)", printed("2\n")))
     seen: list[tuple[int, int]] = []
     result = await verify_notebook(
-        VerifyOrder(notebook=path), place.workshop, on_cell=lambda number, of: seen.append((number, of))
+        VerifyOrder(notebook=path), place.workshop, on_cell=lambda number, of, left: seen.append((number, of))
     )
     assert (result.ok, result.cells, result.differences) == (True, 2, ())
     assert seen == [(1, 2), (2, 2)]
@@ -119,3 +122,43 @@ async def test_what_is_no_notebook_or_has_no_kernel_is_an_error_and_not_a_result
     with pytest.raises(KernelStartFailed):
         await verify_notebook(VerifyOrder(notebook=path), place.workshop)
     assert path.read_bytes() == before
+
+
+async def test_a_large_input_that_nobody_may_change_is_linked_instead_of_copied(tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    with (inputs / "large.csv").open("w") as file:
+        file.truncate(LARGE_FILE)
+    (inputs / "large.csv").chmod(0o444)
+    (inputs / "small.csv").write_text("a")
+    place = Place(root=tmp_path / "runs")
+    seen: list[tuple[bool, bool]] = []
+
+    class Looking(ScriptedKernel):
+        async def start(self) -> None:
+            await super().start()
+            work = wishes[-1].cwd
+            seen.append(((work / "large.csv").is_symlink(), (work / "small.csv").is_symlink()))
+
+    wishes: list[KernelWish] = []
+
+    def kernel(wish: KernelWish) -> ScriptedKernel:
+        wishes.append(wish)
+        return Looking()
+
+    order = VerifyOrder(notebook=write(tmp_path / "n.ipynb"), inputs=inputs)
+    await verify_notebook(order, replace(place.workshop, make_kernel=kernel))
+    assert seen == [(True, False)]
+
+
+async def test_the_time_that_is_left_follows_from_the_recorded_durations(place: Place, tmp_path: Path) -> None:
+    await place.start()
+    seen: list[tuple[int, float | None]] = []
+    ids = [cell.id for cell in read_notebook(place.last.notebook).document.cells]
+    order = VerifyOrder(notebook=place.last.notebook, seconds=dict(zip(ids, (0.1, 0.2, 0.3, 0.4), strict=True)))
+    await verify_notebook(order, place.workshop, on_cell=lambda number, of, left: seen.append((number, left)))
+    assert [(number, round(left or 0.0, 3)) for number, left in seen] == [(1, 1.0), (2, 0.9), (3, 0.7), (4, 0.4)]
+    seen.clear()
+    order = VerifyOrder(notebook=place.last.notebook)
+    await verify_notebook(order, place.workshop, on_cell=lambda number, of, left: seen.append((number, left)))
+    assert [left for _, left in seen] == [None] * 4

@@ -7,19 +7,16 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from pathlib import Path
 
-from notebook_bcc.cli.codes import Exit, exit_of_stop
+from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
+from notebook_bcc.cli.ending import report
 from notebook_bcc.cli.view import View
 from notebook_bcc.cli.words import Words
-from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import RunResumed
+from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
 from notebook_bcc.runs.session import Company, Delivery, Session
-from notebook_bcc.runs.verify import Verification
-
-_DIFFERENCES_SHOWN = 10
 
 
 async def carry_out(
@@ -34,7 +31,7 @@ async def carry_out(
     async with drawn(view):
         company = Company(person=person, warn=lambda text: view.say(text, tone="warning"))
         async with opening(company) as session:
-            with ctrl_c(session, view, words):
+            with ctrl_c(session, view, words, person):
                 await _carry(session, view, person)
             delivery = await _deliver(session, view, words, verify=verify)
             view.close()
@@ -45,12 +42,24 @@ async def _carry(session: Session, view: View, person: ConsolePerson | None) -> 
     while True:
         async for entry in session.entries():
             view.saw(entry, session.state)
-        state = session.state
-        if person is None or not state.policies.interactive or state.stopped is None or state.stopped.reason != "limit":
+        go_on = await _asked(session, person) if person is not None else None
+        if go_on is None:
             return
-        if not await person.beyond_limit(state.stopped.detail):
-            return
-        await session.begin(RunResumed(limits=widened(state, session.first.limits)))
+        await session.begin(go_on)
+
+
+async def _asked(session: Session, person: ConsolePerson) -> RunResumed | None:
+    """How the person wants a run to go on that has stopped for want of an answer or of room; None: not now."""
+    state = session.state
+    stopped = state.stopped
+    if stopped is None:
+        return None
+    if stopped.reason == "waiting" and state.question is not None:
+        answer = await person.answer(state.question)
+        return RunResumed(inputs=answer_inputs([(state.question.input, answer)])) if answer is not None else None
+    if stopped.reason == "limit" and state.policies.interactive and await person.beyond_limit(stopped.detail):
+        return RunResumed(limits=widened(state, session.first.limits))
+    return None
 
 
 async def _deliver(session: Session, view: View, words: Words, *, verify: bool) -> Delivery:
@@ -85,14 +94,19 @@ async def drawn(view: View) -> AsyncIterator[None]:
 
 
 @contextmanager
-def ctrl_c(session: Session, view: View, words: Words) -> Iterator[None]:
-    """Ctrl-C once: pause after the current action. Twice, or a request to terminate: stop at once, resumable."""
+def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | None = None) -> Iterator[None]:
+    """Ctrl-C once: pause after the current action. Twice, or a request to terminate: stop at once, resumable.
+
+    A question that is being asked is left for later.
+    """
     loop = asyncio.get_running_loop()
     pressed = 0
 
     def interrupt() -> None:
         nonlocal pressed
         pressed += 1
+        if person is not None:
+            person.leave()
         if pressed == 1:
             session.pause()
             view.say(words("pausing"), tone="warning")
@@ -100,6 +114,8 @@ def ctrl_c(session: Session, view: View, words: Words) -> Iterator[None]:
             terminate()
 
     def terminate() -> None:
+        if person is not None:
+            person.leave()
         session.stop("stopped by a signal")
         view.say(words("stopping"), tone="warning")
 
@@ -111,52 +127,3 @@ def ctrl_c(session: Session, view: View, words: Words) -> Iterator[None]:
     finally:
         for number in handlers:
             loop.remove_signal_handler(number)
-
-
-def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, words: Words) -> Exit:
-    """Say what there is now and how to go on; the exit code that goes with it."""
-    stopped = state.stopped
-    reason = stopped.reason if stopped is not None else "interrupted"
-    view.fact(
-        "run_ended",
-        run_id=run_id,
-        reason=reason,
-        detail=stopped.detail if stopped is not None else "",
-        notebook=str(delivery.notebook or ""),
-        html=str(delivery.html or ""),
-    )
-    if delivery.notebook is not None:
-        view.say(words("notebook", path=short_path(delivery.notebook)))
-    if delivery.html is not None:
-        view.say(words("page", path=short_path(delivery.html)))
-    if delivery.left_out:
-        view.say(words("left_out", count=delivery.left_out, run=run_id))
-    if reason == "waiting":
-        view.say(words("answer_with", command=f"nbcc confirm {run_id} --resume"))
-    elif reason == "cancelled":
-        view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
-    elif reason != "completed":
-        view.say(words("go_on", command=f"nbcc resume {run_id}"))
-    if delivery.verification is not None and not report_verification(delivery.verification, view, words):
-        return Exit.UNVERIFIED
-    return exit_of_stop(reason)
-
-
-def short_path(path: Path) -> Path:
-    """The path as somebody in this folder would type it."""
-    here = Path.cwd().resolve()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def report_verification(result: Verification, view: View, words: Words) -> bool:
-    """Say whether the notebook gave the same results again, and which cells did not."""
-    view.fact("verified", **result.stamp())
-    if result.ok:
-        view.say(words("verified", cells=result.cells), tone="good")
-        return True
-    view.say(words("not_verified", count=len(result.differences)), tone="error")
-    for one in result.differences[:_DIFFERENCES_SHOWN]:
-        view.say("  " + words("difference", cell=one.cell_id, what=one.what), tone="error")
-    if len(result.differences) > _DIFFERENCES_SHOWN:
-        view.say("  " + words("more", count=len(result.differences) - _DIFFERENCES_SHOWN), tone="error")
-    return False

@@ -29,8 +29,9 @@ async def pause_command(run: RunArgument, comment: CommentOption = "", runs: Run
 
 async def cancel_command(run: RunArgument, comment: CommentOption = "", runs: RunsOption = None) -> None:
     """Cancel a run: the running cell is interrupted. What was done stays; only a reset brings the run back."""
-    folder = find_run(settings_of(runs=runs).runs, run)
-    outcome = await cancel_run(folder, comment=comment, workshop=workshop())
+    settings = settings_of(runs=runs)
+    folder = find_run(settings.runs, run)
+    outcome = await cancel_run(folder, comment=comment, workshop=workshop(settings))
     print(f"run {folder.run_id} is {'cancelled' if outcome == 'done' else 'being cancelled'}")
 
 

@@ -15,9 +15,11 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import load_state
 from notebook_bcc.runs.saver import notebook_metadata, shown_document
+from notebook_bcc.runs.session import reader_language
 from notebook_bcc.runs.verify import VERIFIED
 
 
@@ -25,6 +27,7 @@ class Form(StrEnum):
     """What a run can be exported to."""
 
     HTML = "html"
+    REPORT = "report"
     MARKDOWN = "markdown"
     SCRIPT = "script"
     IPYNB = "ipynb"
@@ -37,7 +40,8 @@ async def export_command(
     everything: Annotated[bool, typer.Option("--all", help="Include code cells whose last execution failed.")] = False,
     runs: RunsOption = None,
 ) -> None:
-    """Write a run's notebook from its journal: as an HTML page that needs no network, Markdown, a script or .ipynb.
+    """Write a run's notebook from its journal: as an HTML page that needs no network, a report with its code folded,
+    Markdown, a script or .ipynb.
 
     Works at any time, also while the run goes on or when its notebook file was lost.
     """
@@ -51,15 +55,22 @@ async def export_command(
         write_notebook(target, document, metadata=metadata)
         written = [target]
     else:
+        beside = delivered_files(folder) if target == folder.delivered_report else ()
         written = export_notebook(
-            document, target, form=ExportFormat(to.value), language=metadata.language, run=metadata.run
+            document,
+            target,
+            form=ExportFormat(to.value),
+            language=metadata.language,
+            run=metadata.run,
+            reader=reader_language(state),
+            files=[(one.name, one.size) for one in beside],
         )
     print("\n".join(str(path) for path in written))
 
 
 def _default_target(folder: RunFolder, to: Form, metadata: NotebookMetadata, *, everything: bool) -> Path:
     suffix = ".ipynb" if to is Form.IPYNB else ExportFormat(to.value).suffix(language=metadata.language)
-    beside = folder.delivered.with_suffix(suffix)
+    beside = folder.delivered_report if to is Form.REPORT else folder.delivered.with_suffix(suffix)
     return beside.with_stem(f"{beside.stem}-all") if everything else beside
 
 

@@ -30,11 +30,19 @@ _STYLES = {"head": "bold", "info": "", "good": "green", "warning": "yellow", "er
 class LiveView:
     """A view for a terminal."""
 
-    def __init__(self, words: Words, *, console: Console | None = None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        words: Words,
+        *,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        verifies: bool = True,
+    ) -> None:
+        """`verifies`: the notebook will be run again at the end, which counts for how long is left."""
         self._console = console or Console(highlight=False, soft_wrap=False)
         self._words = words
         self._gone = False
-        self._picture = Picture(clock=clock)
+        self._picture = Picture(clock=clock, verifies=verifies)
         self._symbols = Symbols.for_encoding(self._console.encoding)
         self._live = self._started()
 
@@ -46,8 +54,9 @@ class LiveView:
     def say(self, text: str, *, tone: Tone = "info") -> None:
         self._print(text, tone)
 
-    def verifying(self, number: int, of: int) -> None:
+    def verifying(self, number: int, of: int, left: float | None = None) -> None:
         self._picture.verifying = (number, of)
+        self._picture.remaining.verifying(left)
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
         """Nothing: people get results through `say`."""

@@ -24,12 +24,12 @@ from notebook_bcc.settings import read_settings
 # Where each command lives and what `nbcc --help` says about it. The modules are loaded when the command is used: they
 # need pydantic's models, SQLite and ZeroMQ, half a second that `--help` does not need.
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "run": ("notebook_bcc.cli.run", "Carry out a workflow: script in, executed notebook out."),
+    "run": ("notebook_bcc.cli.run", "From a data file or a script to an executed notebook and a report."),
     "resume": ("notebook_bcc.cli.resume", "Go on with a run that stopped, from its last completed action."),
     "list": ("notebook_bcc.cli.overview", "List the runs, newest first."),
     "status": ("notebook_bcc.cli.overview", "Say how far a run is."),
     "show": ("notebook_bcc.cli.show", "Show a run's plan, cells, history or journal."),
-    "export": ("notebook_bcc.cli.export", "Write a run's notebook as HTML, Markdown, script or .ipynb."),
+    "export": ("notebook_bcc.cli.export", "Write a run's notebook as a page, a report, Markdown, script or .ipynb."),
     "verify": ("notebook_bcc.cli.verify", "Restart and run all: does the notebook give the same results?"),
     "replay": ("notebook_bcc.cli.replay", "Carry out a recorded run again and compare the notebooks."),
     "pause": ("notebook_bcc.cli.commands", "Let a running run stop after its current action."),
@@ -43,16 +43,19 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "apply": ("notebook_bcc.cli.apply", "Fold a planner's answer into a state, without touching the run."),
     "config": ("notebook_bcc.cli.config", "Print the settings and where each came from."),
     "conform": ("notebook_bcc.cli.conform", "Check whether a DSLC server keeps the protocol."),
+    "models": ("notebook_bcc.cli.models", "Check a language model: reachable, streaming, schema, speed, price."),
+    "playbook": ("notebook_bcc.cli.playbook", "List, show, check or begin a playbook: a planner made of rules."),
     "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
 }
 
 _HELP: Final = f"""Run data-science workflows step by step in a real Jupyter notebook, without losing work.
 
 \b
-  nbcc run script.yaml      carry out a workflow; Ctrl-C pauses it
-  nbcc list                 see the runs there are
-  nbcc resume last          go on after a stop, a crash or a kill
-  nbcc export last          write the notebook as a page
+  nbcc run data.csv --target price   analyse a table: notebook, report, model; Ctrl-C pauses it
+  nbcc run script.yaml               carry out a workflow of your own
+  nbcc list                          see the runs there are
+  nbcc resume last                   go on after a stop, a crash or a kill
+  nbcc export last --to report       write the report again
 
 \b
 Exit codes:

@@ -17,6 +17,8 @@ from notebook_bcc.journal.records import (
     ArtifactPromoted,
     CellRerun,
     EventRefused,
+    KernelAbandoned,
+    KernelAttached,
     KernelLost,
     KernelRebuilt,
     KernelStarted,
@@ -78,10 +80,13 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
             text = words("not_promoted", artifact=record.artifact_id, error=one_line(record.error))
             yield Line(text, "warning", 3, lasting=True)
         case PlanUpdateDecided() as record:
-            yield Line(words("update_confirmed" if record.confirmed else "update_rejected"), depth=1, lasting=True)
+            key = "update_confirmed" if record.confirmed else "update_rejected"
+            if record.confirmed and record.by == "policy" and state.policies.confirm == "offer":
+                key = "update_accepted_by_policy"
+            yield Line(words(key), depth=1, lasting=True)
         case ProposalDropped() as record:
             yield Line(words("update_dropped", reason=one_line(record.reason)), "warning", 1, lasting=True)
-        case KernelStarted() | KernelLost() | CellRerun() | KernelRebuilt():
+        case KernelStarted() | KernelAttached() | KernelAbandoned() | KernelLost() | CellRerun() | KernelRebuilt():
             yield from _kernel(entry, state, words)
         case RunStopped() as record:
             yield stop_line(record, state, words)
@@ -140,6 +145,12 @@ def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
             yield Line(words("kernel_started", name=record.name), depth=1)
             if not state.kernel.up:
                 yield Line(words("rebuilding", of=len(state.kernel.steps)), "head", 1, lasting=True)
+        case KernelAttached() as record:
+            key = "kernel_followed" if record.follows else "kernel_attached"
+            yield Line(words(key, name=record.name), depth=1, lasting=True)
+        case KernelAbandoned() as record:
+            key = "kernel_ended" if record.ended else "kernel_abandoned"
+            yield Line(words(key, reason=one_line(record.reason)), "warning", 1, lasting=True)
         case KernelLost() as record:
             yield Line(words("kernel_lost", cause=one_line(record.cause)), "error", 1, lasting=True)
         case CellRerun() as record:

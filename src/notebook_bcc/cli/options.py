@@ -27,7 +27,19 @@ RunsOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 LangOption = Annotated[
-    Language | None, typer.Option("--lang", help="Language of the view. [env: NBCC_LANG; default: your locale]")
+    Language | None,
+    typer.Option(
+        "--lang", help="Language of the view, and of what is written about data. [env: NBCC_LANG; default: your locale]"
+    ),
+]
+OutOption = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        help="FILE.ipynb: the notebook goes there. FOLDER/: the notebook, the report and all files do.",
+        metavar="PATH",
+    ),
 ]
 NoVerifyOption = Annotated[
     bool, typer.Option("--no-verify", help="Do not run the finished notebook again in a fresh kernel.")
@@ -106,13 +118,22 @@ def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
     return {name: value for name, value in values.items() if value is not None}
 
 
-def choose_view(words: Words, *, as_json: bool, quiet: bool) -> View:
+def out_paths(out: str) -> tuple[Path | None, Path | None]:
+    """The notebook's own path, or the folder for everything, or neither."""
+    if not out:
+        return None, None
+    path = Path(out)
+    is_folder = out.endswith("/") or (path.is_dir() and path.suffix != ".ipynb")
+    return (None, path) if is_folder else (path, None)
+
+
+def choose_view(words: Words, *, as_json: bool, quiet: bool, verifies: bool = True) -> View:
     """JSON or nothing if asked for, the live view on a terminal, plain lines elsewhere."""
     if as_json:
         return JsonView()
     if quiet:
         return QuietView()
-    return LiveView(words) if is_terminal() else PlainView(words)
+    return LiveView(words, verifies=verifies) if is_terminal() else PlainView(words)
 
 
 def is_terminal() -> bool:

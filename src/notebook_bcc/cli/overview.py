@@ -41,7 +41,7 @@ async def list_command(
             print(json.dumps(_facts(summary), ensure_ascii=False))
         return
     if not summaries:
-        print(f"no runs in {root}; `nbcc run SCRIPT.yaml` makes one")
+        print(f"no runs in {root}; `nbcc run DATA.csv` or `nbcc run SCRIPT.yaml` makes one")
         return
     Console(highlight=False).print(_table(summaries))
     if len(shown) < len(folders):
@@ -150,6 +150,8 @@ def _next_command(summary: RunSummary, state: RunState) -> str:
         return f"nbcc export {run}, or nbcc verify {run}"
     if state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):
         return f"nbcc confirm {run} --resume, or nbcc reject {run} --resume"
+    if state.question is not None:
+        return f"nbcc resume {run} --set {state.question.input}=..."
     return f"nbcc resume {run}" + (" --restart reset" if summary.status == "cancelled" else "")
 
 

@@ -10,6 +10,7 @@ from typing import Self
 from rich.text import Text
 
 from notebook_bcc.cli.narration import one_line, safe
+from notebook_bcc.cli.remaining import Remaining
 from notebook_bcc.cli.words import Words, clock_time
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
@@ -57,8 +58,9 @@ class Symbols:
 class Picture:
     """What the view has to remember besides the state: since when, and what is rebuilt or verified."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, verifies: bool = True) -> None:
         self.clock = clock
+        self.remaining = Remaining(clock=clock, verifies=verifies)
         self.state = RunState()
         self.began = clock()
         self.action_since = clock()
@@ -70,6 +72,7 @@ class Picture:
     def saw(self, entry: Entry, state: RunState) -> None:
         """Keep up with the run. Called for every entry: cheap."""
         self.state = state
+        self.remaining.saw(entry)
         match entry.record:
             case ActionReceived():
                 self.action_since = self.clock()
@@ -105,7 +108,7 @@ def draw(picture: Picture, words: Words, symbols: Symbols, *, width: int, height
         return Text("")
     beat = symbols.spinner[int(picture.clock() * _FRAMES_PER_SECOND) % len(symbols.spinner)]
     head = [_progress(picture, words, symbols)]
-    below = [Text(), _activity(picture, words, beat), *_cell_lines(picture, words, symbols)]
+    below = [Text(), *_aim(picture), _activity(picture, words, beat), *_cell_lines(picture, words, symbols)]
     foot = [Text(words("hint" if picture.verifying is None else "hint_verifying"), style="dim")]
     room = max(3, height - 2 - len(head) - len(below) - len(foot))
     lines = [*head, *_fitted(_plan_lines(picture.state, words, symbols, beat), room), *below, *foot]
@@ -116,17 +119,48 @@ def draw(picture: Picture, words: Words, symbols: Symbols, *, width: int, height
 
 def _progress(picture: Picture, words: Words, symbols: Symbols) -> Text:
     state = picture.state
-    done, of = step_counts(state)
-    filled = round(_BAR * done / of) if of else 0
+    if picture.verifying is not None:
+        number, of = picture.verifying
+        known = picture.remaining.share_verified
+        share = (number - 1) / of if known is None else known
+        counted = words("cells_verified", done=number - 1, of=of)
+    else:
+        share, counted = _share_done(state), _counted(state, words)
+    filled = round(_BAR * share)
     line = Text()
     line.append(symbols.bar * filled, style="green")
     line.append(symbols.rest * (_BAR - filled), style="dim")
-    if of:
-        line.append("  " + words("steps_done", done=done, of=of))
+    if counted:
+        line.append(f"  {counted}")
+    left = picture.remaining.seconds
+    if left is not None:
+        line.append(f"  {words.left(left)}", style="bold")
     line.append(
         "  " + words("elapsed", time=clock_time(picture.elapsed), actions=state.actions_completed), style="cyan"
     )
     return line
+
+
+def _share_done(state: RunState) -> float:
+    """How much of the plan is done: by steps, or by stages while the steps of some are not known yet."""
+    done, of = step_counts(state)
+    if state.plan is None or not of:
+        return 0.0
+    if all(stage.steps for stage in state.plan.stages):
+        return done / of
+    finished = len(state.stages.completed)
+    stage = state.stage
+    if stage is not None and stage.steps and not state.stages.is_completed(stage.id):
+        return (finished + len(state.steps.completed) / len(stage.steps)) / len(state.plan.stages)
+    return finished / len(state.plan.stages)
+
+
+def _counted(state: RunState, words: Words) -> str:
+    done, of = step_counts(state)
+    if state.plan is None or not of or all(stage.steps for stage in state.plan.stages):
+        return words("steps_done", done=done, of=of) if of else ""
+    number = 1 + next((at for at, one in enumerate(state.plan.stages) if one.id == state.position.stage_id), 0)
+    return words("stages_done", number=number, of=len(state.plan.stages), done=done)
 
 
 def step_counts(state: RunState) -> tuple[int, int]:
@@ -170,8 +204,7 @@ def _step_lines(state: RunState, stage: Stage, symbols: Symbols, beat: str) -> l
             missed = finished[step.id].achieved is False
             lines.append((Text(f"    {symbols.done} {title}", style="yellow" if missed else "green"), False))
         elif step.id == state.position.step_id:
-            focus = one_line(state.behaviors.focus or state.steps.focus)
-            lines.append((Text(f"    {beat} {title}{f'  {focus}' if focus else ''}", style="bold cyan"), True))
+            lines.append((Text(f"    {beat} {title}", style="bold cyan"), True))
         else:
             lines.append((Text(f"    {symbols.left} {title}", style="dim"), False))
     return lines
@@ -188,6 +221,15 @@ def _fitted(tree: tuple[list[Text], int], room: int) -> list[Text]:
     left = len(lines) - start - inner
     below = [Text(f"  ... {left}", style="dim")] if left else []
     return [*above, *lines[start : start + inner], *below]
+
+
+def _aim(picture: Picture) -> list[Text]:
+    """What the run is after right now, in the planner's words."""
+    state = picture.state
+    if picture.verifying is not None or picture.rebuilding is not None or state.step is None:
+        return []
+    aim = state.behaviors.focus or state.behaviors.goal or state.steps.focus or state.step.purpose
+    return [Text(one_line(aim), style="italic")] if aim else []
 
 
 def _activity(picture: Picture, words: Words, beat: str) -> Text:

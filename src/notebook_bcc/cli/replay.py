@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.carry import ctrl_c, drawn, short_path
+from notebook_bcc.cli.carry import ctrl_c, drawn
 from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.ending import short_path
 from notebook_bcc.cli.options import (
     JsonOption,
     LangOption,

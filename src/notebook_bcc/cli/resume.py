@@ -9,6 +9,7 @@ import typer
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
+from notebook_bcc.cli.data_options import SetOption, TargetOption, set_inputs
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
@@ -42,6 +43,8 @@ from notebook_bcc.wiring import planner_spec, workshop
 
 async def resume_command(
     run: RunArgument,
+    assign: SetOption = None,
+    target: TargetOption = None,
     restart: Annotated[
         Restart, typer.Option("--restart", help="After an error: the behavior, the whole workflow, or from nothing.")
     ] = "behavior",
@@ -50,7 +53,11 @@ async def resume_command(
     ] = False,
     planner: Annotated[
         str,
-        typer.Option("--planner", help="Another planner: a URL, `remote`, or `script` for its own.", metavar="URL"),
+        typer.Option(
+            "--planner",
+            help="Another planner: a URL, `remote`, or its own `script` or `playbook`.",
+            metavar="URL",
+        ),
     ] = "",
     dialect: DialectOption = None,
     token_file: TokenFileOption = None,
@@ -77,7 +84,10 @@ async def resume_command(
     carried out a second time. Policies and limits stay as they were unless they are given here; so do the planner and
     the place of the kernel.
 
+    A run whose planner has asked something goes on when it is told: --set NAME=VALUE, or --target COLUMN.
+
     \b
+      nbcc resume last --target price        after a question about the target
       nbcc resume last                       after a stop, a crash, a kill, an error
       nbcc resume last --max-actions 500     after a limit
       nbcc resume last --restart workflow    the whole workflow again, after an error
@@ -100,6 +110,7 @@ async def resume_command(
         planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
         # Without a wish for another place the run stays where it was.
         kernel_url=settings.kernel_url if kernel_url is not None or settings.use_remote_execution else None,
+        inputs=set_inputs(assign or [], target or []),
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
@@ -116,7 +127,7 @@ async def go_on(
 ) -> Exit:
     """Take a run up again in front of the user."""
     words = Words(settings.lang)
-    view = choose_view(words, as_json=as_json, quiet=quiet)
+    view = choose_view(words, as_json=as_json, quiet=quiet, verifies=verify)
     tools = workshop(settings)
     return await carry_out(
         lambda company: resumed(folder, order, workshop=tools, company=company),

@@ -1,4 +1,4 @@
-"""`nbcc run`: a workflow from its script to the executed notebook."""
+"""`nbcc run`: from a data file, or from a script, to the executed notebook."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ import typer
 
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.console import ConsolePerson
+from notebook_bcc.cli.data_options import (
+    GoalOption,
+    GroupOption,
+    PlaybookOption,
+    SheetOption,
+    TableOption,
+    TargetOption,
+    TestOption,
+    TimeOption,
+    data_wish,
+)
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
@@ -23,6 +34,7 @@ from notebook_bcc.cli.options import (
     NoVerifyOption,
     OnErrorOption,
     OnUnachievedOption,
+    OutOption,
     QuietOption,
     RunsOption,
     StrictOption,
@@ -30,37 +42,49 @@ from notebook_bcc.cli.options import (
     choose_view,
     given,
     is_terminal,
+    out_paths,
     settings_of,
 )
 from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.records import Limits, Policies
-from notebook_bcc.runs.lifecycle import started
-from notebook_bcc.wiring import SCRIPT_PLANNER, planner_spec, run_order, workshop
+from notebook_bcc.runs.lifecycle import RunOrder, started
+from notebook_bcc.wiring import PLAYBOOK_PLANNER, SCRIPT_PLANNER, data_order, planner_spec, run_order, workshop
 
 
 async def run_command(
-    script: Annotated[
-        Path | None, typer.Argument(help="The script: a YAML file.", metavar="[SCRIPT.yaml]", show_default=False)
+    what: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A data file (CSV, TSV, Excel, Parquet, JSON, JSON lines, SQLite), or a script in YAML.",
+            metavar="DATA|SCRIPT.yaml",
+            show_default=False,
+        ),
     ] = None,
+    test: TestOption = None,
+    target: TargetOption = None,
+    goal: GoalOption = "",
+    time: TimeOption = "",
+    group: GroupOption = "",
+    sheet: SheetOption = "",
+    table: TableOption = "",
+    playbook: PlaybookOption = "",
+    lang: LangOption = None,
+    out: OutOption = "",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files at --out that nbcc did not write.")
+    ] = False,
+    name: Annotated[str, typer.Option("--name", help="A name for the run; it becomes part of its id.")] = "",
     planner: Annotated[
         str,
         typer.Option(
             "--planner",
-            help="Who plans: `script`, the DSLC service at a URL, or `remote` for the one at DSLC_BASE_URL. "
-            "[env: DSLC_TOKEN for its token]",
+            help="Who plans: the DSLC service at a URL, or `remote` for the one at DSLC_BASE_URL. Default: the "
+            "script, or for data the playbook. [env: DSLC_TOKEN for its token]",
             metavar="URL",
         ),
-    ] = SCRIPT_PLANNER,
+    ] = "",
     dialect: DialectOption = None,
     token_file: TokenFileOption = None,
-    goal: Annotated[str, typer.Option("--goal", help="The goal, in place of the script's.")] = "",
-    name: Annotated[str, typer.Option("--name", help="A name for the run; it becomes part of its id.")] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the notebook here instead of into the run's folder.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file at --out that nbcc did not write.")
-    ] = False,
     kernel: Annotated[str, typer.Option("--kernel", help="The Jupyter kernel to run cells in.")] = "python3",
     kernel_url: KernelUrlOption = None,
     confirm: ConfirmOption = None,
@@ -76,19 +100,39 @@ async def run_command(
     runs: RunsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    lang: LangOption = None,
 ) -> int:
-    """Carry out a workflow in a real Jupyter kernel and write the executed notebook.
+    """Analyse a data file, or carry out a script, in a real Jupyter kernel; write the executed notebook and a report.
 
-    Every step is in a journal before the next begins: after a crash, a kill or a power cut `nbcc resume` goes on
+    \b
+      nbcc run houses.csv --target SalePrice                   analyse, model, and say how far to trust it
+      nbcc run train.csv --test test.csv --target SalePrice    and predict the rows of another file
+      nbcc run houses.csv                                      no target: explore
+      nbcc run 房价.xlsx --target 价格 --lang zh               notebook, report and view in Chinese
+      nbcc run hello.yaml                                      carry out a script of your own
+
+    Data files are copied into the run's folder; the originals are never touched. At the end there are notebook.ipynb,
+    report.html, and what the run has made: the model, predictions, figures, a summary. `--out results/` puts all of
+    it there. No network, key or service is needed; the analysis needs `pip install "notebook-bcc[ml]"`.
+
+    Every step is in a journal before the next begins: after a crash, a kill or a power cut `nbcc resume last` goes on
     from the last completed action. Ctrl-C once pauses after the current action, twice stops at once; both can be
     resumed. When the workflow is completed the notebook is run again in a fresh kernel and stamped as verified.
 
-    With --planner a service plans, and no script is needed; one that is given brings its goal, its name and its data
-    files. With --kernel-url the cells run behind a Jupyter Server; `nbcc backend` starts one.
+    The analysis follows a playbook, a folder of rules and templates (`nbcc playbook new` copies one to edit). When it
+    finds something that changes its plan, you are asked; where nobody is there to ask, its changes are accepted.
+    When it cannot go on without an answer it stops, and `nbcc resume last --set target=...` gives one.
+
+    With --planner a service plans instead; a script or data given as well bring their files. With --kernel-url the
+    cells run behind a Jupyter Server; `nbcc backend` starts one.
 
     \b
-    A session:
+    Afterwards:
+      nbcc show last                what was planned and done, and the files
+      nbcc export last --to script  the code alone
+      nbcc list                     all runs
+
+    \b
+    A script, and a session with it:
       $ cat > hello.yaml
       goal: Say hello and count
       stages:
@@ -100,9 +144,7 @@ async def run_command(
                     - code: print("hello")
                     - code: numbers = list(range(10)); sum(numbers)
       $ nbcc run hello.yaml
-      $ nbcc list
       $ nbcc show last
-      $ nbcc export last --to html
 
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable.
@@ -115,26 +157,50 @@ async def run_command(
         kernel_url=kernel_url,
         token_file=token_file,
     )
-    words = Words(settings.lang)
-    order = run_order(
-        script,
-        planner=planner_spec(planner, dialect=dialect, settings=settings),
+    wish = data_wish(
+        what,
+        test=test,
+        targets=target or [],
+        goal=goal,
+        time=time,
+        group=group,
+        sheet=sheet,
+        table=table,
+        playbook=playbook,
+        planner=planner,
+        lang=settings.lang,
+    )
+    embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER)
+    out_file, out_folder = out_paths(out)
+    order = RunOrder(
+        name=name,
+        planner=planner_spec(
+            planner or (PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER), dialect=dialect, settings=settings
+        ),
+        goal=goal,
         policies=Policies(
             interactive=settings.interactive_mode,
-            **given(confirm=confirm, on_error=on_error, on_unachieved=on_unachieved, strict_actions=strict_actions),
+            **given(
+                # The playbook's own changes are put to whoever is there, and accepted where nobody is.
+                confirm=confirm or ("offer" if embedded else None),
+                on_error=on_error,
+                on_unachieved=on_unachieved,
+                strict_actions=strict_actions,
+            ),
         ),
         limits=Limits(
             actions=settings.max_execution_steps,
             **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
         ),
-        name=name,
-        goal=goal,
         kernel=kernel,
         kernel_url=settings.kernel_url,
-        out=out,
+        out=out_file,
+        out_folder=out_folder,
         overwrite=overwrite,
     )
-    view = choose_view(words, as_json=as_json, quiet=quiet)
+    order = run_order(order, what) if wish is None else data_order(order, wish, playbook=playbook)
+    words = Words(settings.lang)
+    view = choose_view(words, as_json=as_json, quiet=quiet, verifies=not no_verify)
     tools = workshop(settings)
     return await carry_out(
         lambda company: started(order, root=settings.runs, workshop=tools, company=company),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from notebook_bcc.cli.ending import file_lines
 from notebook_bcc.cli.narration import first_line, local_time, narrate, one_line, safe
 from notebook_bcc.cli.options import JsonOption, LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.cli.words import Words
@@ -17,6 +18,7 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
+from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import load_state, read_entries
 from notebook_bcc.runs.saver import has_failed
@@ -36,7 +38,7 @@ async def show_command(
     as_json: JsonOption = False,
     lang: LangOption = None,
 ) -> None:
-    """Show a run: its plan and its cells in short, or more of what the options name. Works while the run goes on."""
+    """Show a run: its plan, cells and files in short, or more of what the options name. Works while the run goes on."""
     settings = settings_of(runs=runs, lang=lang)
     folder = find_run(settings.runs, run)
     if journal or (as_json and not log):
@@ -55,6 +57,8 @@ async def show_command(
         parts.append(_cell_lines(state, whole=cells))
     if history:
         parts.append(_history_lines(state))
+    if short and (files := delivered_files(folder)):
+        parts.append(iter(["files", *file_lines(files, Words(settings.lang))]))
     print("\n\n".join("\n".join(part) for part in parts))
 
 

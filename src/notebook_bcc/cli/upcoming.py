@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import assert_never
 
-from notebook_bcc.engine.context_filter import filter_observation
+from notebook_bcc.engine.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import (
     AskPerson,
@@ -186,7 +186,7 @@ def _planning(state: RunState, purpose: Purpose | None, *, note: str = "") -> Up
 def _generating(state: RunState, *, note: str = "") -> Upcoming:
     asked = state.behavior.asked
     request_id, attempt = identify(state, asked)
-    whole = observe(state)
+    whole = observe(state, asked=asked_variables(state.filter) if state.filter is not None else ())
     options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=attempt)
     wanted = state.filter
     if wanted is None:

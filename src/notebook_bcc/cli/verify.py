@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.carry import drawn, report_verification
+from notebook_bcc.cli.carry import drawn
 from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.ending import report_verification
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     JsonOption,

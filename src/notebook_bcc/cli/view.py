@@ -23,8 +23,8 @@ class View(Protocol):
         """Something that is not in the journal: a hint, a warning of the program, the result."""
         ...
 
-    def verifying(self, number: int, of: int) -> None:
-        """A cell of the verification is about to run."""
+    def verifying(self, number: int, of: int, left: float | None = None) -> None:
+        """A cell of the verification is about to run; `left` is about how many seconds it all takes from here."""
         ...
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
@@ -58,7 +58,7 @@ class QuietView:
         if tone in ("warning", "error"):
             print(text, file=sys.stderr, flush=True)
 
-    def verifying(self, number: int, of: int) -> None:
+    def verifying(self, number: int, of: int, left: float | None = None) -> None:
         pass
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
@@ -92,9 +92,10 @@ class PlainView(QuietView):
     def say(self, text: str, *, tone: Tone = "info") -> None:
         self._print(f"{'':8}  {text}")
 
-    def verifying(self, number: int, of: int) -> None:
+    def verifying(self, number: int, of: int, left: float | None = None) -> None:
         if number == 1:
-            self.say(self._words("verifying", number=number, of=of))
+            about = f" ({self._words.left(left)})" if left is not None else ""
+            self.say(self._words("verifying", number=number, of=of) + about)
 
     def _print(self, text: str) -> None:
         self._open = self._open and print_line(text, self._out)

@@ -41,8 +41,22 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "update_waits": ("a change of the plan waits for an answer", "计划变更正在等待确认"),
     "update_confirmed": ("the change of the plan was accepted", "计划变更已接受"),
     "update_rejected": ("the change of the plan was declined", "计划变更已拒绝"),
+    "update_accepted_by_policy": (
+        "the change of the plan was accepted: nobody is here to ask (--confirm ask waits instead)",
+        "计划变更已自动接受：当前无人可询问（使用 --confirm ask 可改为等待）",
+    ),
     "update_dropped": ("a change of the plan was dropped: {reason}", "计划变更已放弃：{reason}"),
     "kernel_started": ("kernel {name} is up", "内核 {name} 已启动"),
+    "kernel_attached": ("kernel {name} is taken up where it was left", "已接回先前留下的内核 {name}"),
+    "kernel_followed": (
+        "kernel {name} is taken up where it was left; its cell is followed to its end, not run again",
+        "已接回先前留下的内核 {name}；继续等待其单元格结束，不重新执行",
+    ),
+    "kernel_abandoned": ("the kernel that was left is not taken up: {reason}", "不接回先前留下的内核：{reason}"),
+    "kernel_ended": (
+        "the kernel that was left is not taken up, and was ended: {reason}",
+        "不接回先前留下的内核，已将其结束：{reason}",
+    ),
     "kernel_lost": ("the kernel is gone: {cause}", "内核已丢失：{cause}"),
     "rebuilding": (
         "rebuilding the kernel: {of} cells that had succeeded are run again",
@@ -71,6 +85,15 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "answer_with": ("answer with:   {command}", "答复命令：{command}"),
     "notebook": ("notebook:  {path}", "笔记本：  {path}"),
     "page": ("page:      {path}", "网页：    {path}"),
+    "report": ("report:    {path}", "报告：    {path}"),
+    "files_in": ("files in   {path}", "文件位于：{path}"),
+    "file": ("  {size:>9}  {name}", "  {size:>9}  {name}"),
+    "more_files": ("             and {count} more", "             另有 {count} 个"),
+    "question": ("the planner asks: {text}", "规划器提问：{text}"),
+    "option": ("  {number}. {option}", "  {number}. {option}"),
+    "choose": ("Number or name (empty: answer later): ", "请输入编号或名称（直接回车表示稍后回答）："),
+    "type_answer": ("Answer (empty: later): ", "请输入答案（直接回车表示稍后回答）："),
+    "choose_again": ("Please answer with one of the {count} above.", "请从以上 {count} 项中选择。"),
     "left_out": (
         "{count} failed code cells are left out of the notebook; nbcc export {run} --all --to ipynb includes them",
         "笔记本中略去了 {count} 个执行失败的代码单元格；如需包含，请运行 nbcc export {run} --all --to ipynb",
@@ -111,6 +134,12 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "elapsed": ("{time} · {actions} actions", "{time} · {actions} 个动作"),
     "steps_done": ("{done} of {of} steps", "步骤 {done}/{of}"),
+    "stages_done": ("stage {number} of {of}, {done} steps done", "阶段 {number}/{of}，已完成 {done} 步"),
+    "cells_verified": ("{done} of {of} cells verified", "已验证单元格 {done}/{of}"),
+    "left_few": ("a few seconds left", "还需几秒"),
+    "left_seconds": ("about {seconds} s left", "约剩 {seconds} 秒"),
+    "left_minutes": ("about {minutes} min left", "约剩 {minutes} 分钟"),
+    "left_hours": ("about {hours} h {minutes:02d} min left", "约剩 {hours} 小时 {minutes} 分钟"),
     "doing_starting": ("starting", "正在启动"),
     "doing_planning": ("asking the planner", "正在询问规划器"),
     "doing_generating": ("waiting for the next action", "正在等待下一个动作"),
@@ -164,6 +193,17 @@ class Words:
         if value < 60:
             return self("seconds", value=f"{value:.2f}" if value < 10 else f"{value:.1f}")
         return clock_time(value)
+
+    def left(self, seconds: float) -> str:
+        """About how long something takes from now on: no more digits than an estimate deserves."""
+        if seconds < 8:
+            return self("left_few")
+        if seconds < 55:
+            return self("left_seconds", seconds=round(seconds / 10) * 10)
+        minutes = max(1, round(seconds / 60))
+        if minutes < 60:
+            return self("left_minutes", minutes=minutes)
+        return self("left_hours", hours=minutes // 60, minutes=minutes % 60)
 
 
 def clock_time(seconds: float) -> str:

@@ -1,8 +1,8 @@
-"""Notebooks for readers without Jupyter: one HTML page, Markdown, or a script."""
+"""Notebooks for readers without Jupyter: one HTML page, a report, Markdown, or a script."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, assert_never
@@ -12,22 +12,32 @@ from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.html import html_page
 from notebook_bcc.notebook.markdown import MarkdownExport, markdown_text
+from notebook_bcc.notebook.report import report_page
 from notebook_bcc.notebook.script import script_text
 
-__all__ = ["ExportFormat", "MarkdownExport", "export_notebook", "html_page", "markdown_text", "script_text"]
+__all__ = [
+    "ExportFormat",
+    "MarkdownExport",
+    "export_notebook",
+    "html_page",
+    "markdown_text",
+    "report_page",
+    "script_text",
+]
 
 
 class ExportFormat(StrEnum):
     """What a notebook can be exported to."""
 
     HTML = "html"
+    REPORT = "report"
     MARKDOWN = "markdown"
     SCRIPT = "script"
 
     def suffix(self, *, language: str = "python") -> str:
         """How the exported file's name ends."""
         match self:
-            case ExportFormat.HTML:
+            case ExportFormat.HTML | ExportFormat.REPORT:
                 return ".html"
             case ExportFormat.MARKDOWN:
                 return ".md"
@@ -47,9 +57,12 @@ def export_notebook(
     fold_code: bool = False,
     thinking: bool = True,
     embed_pictures: bool = False,
+    reader: str = "",
+    files: Sequence[tuple[str, int]] = (),
 ) -> list[Path]:
     """Write the notebook to `target`, atomically, and give every file written.
 
+    `reader` and `files` are for a report: the language it speaks, and the names and sizes of what lies beside it.
     The pictures of a Markdown export go to a folder `<name>_files` beside it unless they are embedded; a script has
     no thoughts. Raises NotebookFailed.
     """
@@ -57,6 +70,9 @@ def export_notebook(
         case ExportFormat.HTML:
             page = html_page(document, language=language, run=run, fold_code=fold_code, thinking=thinking)
             return [_written(target, page.encode())]
+        case ExportFormat.REPORT:
+            report = report_page(document, language=language, reader=reader, run=run, files=files)
+            return [_written(target, report.encode())]
         case ExportFormat.MARKDOWN:
             folder = "" if embed_pictures else f"{target.stem}_files"
             made = markdown_text(document, folder=folder, language=language, thinking=thinking)

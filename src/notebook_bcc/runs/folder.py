@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
+from notebook_bcc.planners.playbook.folder import PlaybookFiles, copy_playbook
 
 LAST = "last"
 
@@ -20,6 +21,9 @@ _NAME_LENGTH = 40
 _STAMP = len("20261115-204712")
 _SEPARATORS = re.compile(r"[\W_]+")
 _TRIES = 1000
+
+# Files from this size on are not copied where a link does.
+LARGE_FILE = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class RunFolder:
         return self.path / "notebook.html"
 
     @property
+    def report(self) -> Path:
+        """The reader's report; a link when the user wants everything in a folder of theirs."""
+        return self.path / "report.html"
+
+    @property
     def work(self) -> Path:
         """The kernel's working directory."""
         return self.path / "work"
@@ -65,6 +74,16 @@ class RunFolder:
         return self.path / "script.yaml"
 
     @property
+    def playbook(self) -> Path:
+        """The playbook as it was when the run began."""
+        return self.path / "playbook"
+
+    @property
+    def out_folder(self) -> Path | None:
+        """The folder that the user wants everything in, if they named one."""
+        return Path(os.readlink(self.report)).parent if self.report.is_symlink() else None
+
+    @property
     def delivered(self) -> Path:
         """Where the notebook really lies."""
         return Path(os.path.realpath(self.notebook))
@@ -72,6 +91,10 @@ class RunFolder:
     @property
     def delivered_html(self) -> Path:
         return Path(os.path.realpath(self.html))
+
+    @property
+    def delivered_report(self) -> Path:
+        return Path(os.path.realpath(self.report))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +131,56 @@ def run_id(name: str, at: datetime) -> str:
 
 
 def fill_folder(
-    folder: RunFolder, *, inputs: Sequence[Input] = (), script: Path | None = None, out: Path | None = None
+    folder: RunFolder,
+    *,
+    inputs: Sequence[Input] = (),
+    script: Path | None = None,
+    playbook: PlaybookFiles | None = None,
+    out: Path | None = None,
+    out_folder: Path | None = None,
+    large: int = LARGE_FILE,
 ) -> None:
     """Copy in what the run needs, and link the notebook to where it is wanted. Raises RunRefused."""
     try:
         folder.inputs.mkdir()
         folder.work.mkdir()
         for one in inputs:
-            for place in (folder.inputs, folder.work):
-                (place / one.name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(one.source, place / one.name)
+            _place(one, folder, large=large)
         if script is not None:
             shutil.copyfile(script, folder.script)
+        if playbook is not None:
+            copy_playbook(playbook, folder.playbook)
         if out is not None:
             folder.notebook.symlink_to(out.absolute())
             folder.html.symlink_to(out.absolute().with_suffix(".html"))
+        if out_folder is not None:
+            wanted = out_folder.absolute()
+            wanted.mkdir(parents=True, exist_ok=True)
+            folder.notebook.symlink_to(wanted / folder.notebook.name)
+            folder.report.symlink_to(wanted / folder.report.name)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
+
+
+def _place(one: Input, folder: RunFolder, *, large: int) -> None:
+    """The file twice: as it was, and to work with. Of a large one there is a single copy, which nobody may change."""
+    kept, used = folder.inputs / one.name, folder.work / one.name
+    for path in (kept, used):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(one.source, kept)
+    if kept.stat().st_size < large or not link_file(kept, used):
+        shutil.copy2(one.source, used)
+    else:
+        kept.chmod(0o444)
+
+
+def link_file(source: Path, target: Path) -> bool:
+    """Whether the file could be given a second name: not every file system can, and none across its border."""
+    try:
+        os.link(source, target)
+    except OSError:
+        return False
+    return True
 
 
 def check_inputs(inputs: Sequence[Input]) -> None:
@@ -139,7 +195,7 @@ def check_inputs(inputs: Sequence[Input]) -> None:
 def check_writable(path: Path) -> None:
     """Raises NotebookFailed unless a file can be made at this path. Leaves nothing behind."""
     if path.suffix != ".ipynb":
-        raise NotebookFailed(path=str(path), reason="give a path that ends in .ipynb")
+        raise NotebookFailed(path=str(path), reason="give a path that ends in .ipynb, or a folder that ends in /")
     if path.is_dir():
         raise NotebookFailed(path=str(path), reason="this is a folder; give the path of a file")
     folder = Path(os.path.realpath(path)).parent
@@ -147,6 +203,20 @@ def check_writable(path: Path) -> None:
         raise NotebookFailed(
             path=str(path), reason=f"the folder {folder} does not exist; create it, or choose another path"
         )
+    _check_folder(folder, path)
+
+
+def check_writable_folder(path: Path) -> None:
+    """Raises NotebookFailed unless there is, or can be, a folder at this path to write in. Leaves nothing behind."""
+    place = Path(os.path.realpath(path))
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise NotebookFailed(path=str(path), reason=f"{place} is a file, not a folder; choose another path")
+    _check_folder(place, path)
+
+
+def _check_folder(folder: Path, path: Path) -> None:
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass

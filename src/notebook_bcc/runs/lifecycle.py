@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.planners.playbook.folder import PlaybookFiles
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.folder import (
@@ -35,13 +37,17 @@ from notebook_bcc.runs.folder import (
     RunFolder,
     check_inputs,
     check_writable,
+    check_writable_folder,
     create_folder,
     fill_folder,
     run_folders,
 )
+from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.session import Company, Session, folded, session_of
-from notebook_bcc.runs.verify import Verification, VerifyOrder, verify_notebook
+from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import Workshop
+
+logger = logging.getLogger(__name__)
 
 _OUR_PAGE = b'name="generator" content="notebook-bcc"'
 _PAGE_HEAD = 4096
@@ -65,13 +71,18 @@ class RunOrder:
     kernel_url: str = ""
     inputs: tuple[Input, ...] = ()
     script: Path | None = None
+    playbook: PlaybookFiles | None = None
     out: Path | None = None
+    out_folder: Path | None = None
     overwrite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeOrder:
-    """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named."""
+    """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named.
+
+    `inputs` are told to the run: the answer to a question of its planner.
+    """
 
     restart: Restart = "behavior"
     accept_differences: bool = False
@@ -79,6 +90,7 @@ class ResumeOrder:
     limits: Mapping[str, Any] = field(default_factory=dict)
     planner: str = ""
     kernel_url: str | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +118,8 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
     check_inputs(order.inputs)
     if order.out is not None:
         check_out(order.out, overwrite=order.overwrite)
+    if order.out_folder is not None:
+        check_out_folder(order.out_folder, overwrite=order.overwrite)
     folder = create_folder(root, name=order.name, at=workshop.now())
     record = RunStarted(
         run_id=folder.run_id,
@@ -123,7 +137,14 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
     begun = False
     try:
         with RunLock(folder.lock, run=folder.run_id):
-            fill_folder(folder, inputs=order.inputs, script=order.script, out=order.out)
+            fill_folder(
+                folder,
+                inputs=order.inputs,
+                script=order.script,
+                playbook=order.playbook,
+                out=order.out,
+                out_folder=order.out_folder,
+            )
             journal = SqliteJournal.create(folder.journal)
             async with session_of(folder, journal, record, workshop=workshop, company=company) as session:
                 await session.begin(record)
@@ -157,17 +178,28 @@ async def resumed(
             planner_spec=order.planner,
             kernel_url=order.kernel_url,
         ) as session:
-            if not _only_delivery_is_left(session.state, folder):
-                await session.begin(_resume_record(session.state, order, first))
+            before = session.state
+            if not _only_delivery_is_left(before, folder):
+                await session.begin(_resume_record(before, order, first))
+                if order.kernel_url not in (None, before.kernel_url):
+                    await _leave_server(before, folder, workshop=workshop, company=company)
             yield session
 
 
+async def _leave_server(state: RunState, folder: RunFolder, *, workshop: Workshop, company: Company) -> None:
+    """The run goes on elsewhere: a kernel that it may have left where it was is ended."""
+    left = await end_left_kernel(state, folder, reason="the run goes on with another kernel", workshop=workshop)
+    if left is not None and not left.ended:
+        company.warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
+
+
 def _only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
-    """Whether the process died after the workflow was completed and before its notebook said so."""
+    """Whether the process died after the workflow was completed and before everything was delivered: the report is the
+    last of it."""
     if state.fsm is not State.WORKFLOW_COMPLETED or state.stopped is None:
         return False
     try:
-        return read_notebook(folder.notebook).run.get("stopped") != "completed"
+        return read_notebook(folder.notebook).run.get("stopped") != "completed" or not folder.report.exists()
     except NotebookFailed:
         return True
 
@@ -185,6 +217,7 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> Ru
         planner=order.planner if order.planner != state.planner else "",
         kernel_url=order.kernel_url if order.kernel_url != state.kernel_url else None,
         version=__version__,
+        inputs=dict(order.inputs),
     )
 
 
@@ -229,9 +262,12 @@ async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment:
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}; there is nothing to cancel")
     reason = comment or "cancelled by a person"
     at = workshop.timestamp()
+    left = await end_left_kernel(state, folder, reason="the run was cancelled", workshop=workshop)
+    if left is not None and not left.ended:
+        logger.warning("kernel %s at %s: %s", left.session, state.kernel_url, left.reason)
     moved = Transitioned(source=state.fsm, event=Event.CANCEL, to=to, reason=reason)
-    stopped = RunStopped(reason="cancelled", detail=reason)
-    await journal.append([Entry(state.seq + 1, at, moved), Entry(state.seq + 2, at, stopped)])
+    records = (*(() if left is None else (left,)), moved, RunStopped(reason="cancelled", detail=reason))
+    await journal.append([Entry(seq, at, record) for seq, record in enumerate(records, start=state.seq + 1)])
     await journal.sync()
 
 
@@ -259,14 +295,16 @@ async def answer_run(
 
 
 async def verify_run(
-    folder: RunFolder, order: VerifyOrder, *, workshop: Workshop, on_cell: Callable[[int, int], None] | None = None
+    folder: RunFolder, order: VerifyOrder, *, workshop: Workshop, on_cell: OnCell | None = None
 ) -> Verification:
     """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
     the same file."""
     with RunLock(folder.lock, run=folder.run_id):
-        state = await load_state(folder)
+        cell_seconds: dict[str, float] = {}
+        state = await load_state(folder, cell_seconds=cell_seconds)
         order = replace(
             order,
+            seconds=cell_seconds,
             output_bytes=state.limits.output_bytes,
             cell_seconds=order.cell_seconds or state.limits.cell_seconds,
             kernel_url=order.kernel_url or state.kernel_url,
@@ -274,11 +312,14 @@ async def verify_run(
         return await verify_notebook(order, workshop, on_cell=on_cell)
 
 
-async def load_state(folder: RunFolder) -> RunState:
-    """What is known about a run, without disturbing it. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+async def load_state(folder: RunFolder, *, cell_seconds: dict[str, float] | None = None) -> RunState:
+    """What is known about a run, without disturbing it; how long its cells took goes into `cell_seconds`.
+
+    Raises JournalFailed, JournalCorrupt, JournalTooNew.
+    """
     reader = SqliteJournal.reader(folder.journal)
     try:
-        return await folded(reader)
+        return await folded(reader, cell_seconds=cell_seconds)
     finally:
         await reader.close()
 
@@ -317,6 +358,16 @@ def check_out(path: Path, *, overwrite: bool) -> None:
         if not overwrite and file.exists() and not ours(file):
             reason = "there is a file that nbcc did not write; choose another path, or give --overwrite"
             raise NotebookFailed(path=str(file), reason=reason)
+
+
+def check_out_folder(path: Path, *, overwrite: bool) -> None:
+    """Raises NotebookFailed unless everything may be delivered here: into a new or empty folder, or over an earlier
+    delivery."""
+    check_writable_folder(path)
+    if overwrite or not path.is_dir() or not any(path.iterdir()) or _is_our_notebook(path / "notebook.ipynb"):
+        return
+    reason = "this folder holds files that nbcc did not write; choose another one, or give --overwrite"
+    raise NotebookFailed(path=str(path), reason=reason)
 
 
 def _is_our_notebook(path: Path) -> bool:

@@ -80,6 +80,7 @@ class _Tape:
     decisions: list[bool] = field(default_factory=list)
     restarts: list[RunResumed] = field(default_factory=list)
     stop: str = ""
+    asks: bool = False
     behavior: str = ""
 
 
@@ -92,7 +93,7 @@ async def read_recording(entries: AsyncIterable[Entry]) -> Recording:
         state = reduce(state, entry)
         if isinstance(entry.record, RunStarted):
             started = entry.record
-        _note(tape, entry)
+        _note(tape, entry, offered=state.policies.confirm == "offer")
     if started is None:
         raise RunRefused("there is no run in this journal; nothing can be replayed")
     return Recording(
@@ -109,13 +110,15 @@ async def read_recording(entries: AsyncIterable[Entry]) -> Recording:
     )
 
 
-def _note(tape: _Tape, entry: Entry) -> None:
+def _note(tape: _Tape, entry: Entry, *, offered: bool) -> None:
+    """Keep what the entry brings. `offered`: changes of the plan were put to whoever was there, as the replay does."""
     match entry.record:
         case PlanningAnswered() as record:
             failure = "there was no answer in the record" if record.degraded else ""
             tape.plannings[record.request_id] = RecordedPlanning(
                 record.request_id, record.purpose, record.response, failure
             )
+            tape.asks = record.response.metadata.question is not None
         case GeneratingAsked() as record:
             tape.behavior = record.request_id
             tape.behaviors.setdefault(record.request_id, ([], ""))
@@ -129,12 +132,12 @@ def _note(tape: _Tape, entry: Entry) -> None:
             tape.behaviors[tape.behavior] = (actions, record.error)
         case RepairTried() as record:
             tape.repairs.append(RecordedRepair(record.cell_id, record.attempt, record.repaired))
-        case PlanUpdateDecided() as record if record.by == "person":
+        case PlanUpdateDecided() as record if record.by == "person" or offered:
             tape.decisions.append(record.confirmed)
         case RunStopped() as record:
             tape.stop = record.reason
         case RunResumed() as record:
-            if tape.stop in _STOPS_AGAIN:
+            if tape.stop in _STOPS_AGAIN or (tape.stop == "waiting" and tape.asks):
                 tape.restarts.append(record)
             tape.stop = ""
         case _:

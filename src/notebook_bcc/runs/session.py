@@ -15,16 +15,21 @@ from notebook_bcc.engine.runner import Person, Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.journal.interface import Entry, JournalReader
-from notebook_bcc.journal.records import RunResumed, RunStarted
+from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
+from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.runs.deliverables import DeliveredFile, hand_over
 from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
-from notebook_bcc.runs.verify import VERIFIED, Verification, VerifyOrder, verify_notebook
+from notebook_bcc.runs.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 logger = logging.getLogger(__name__)
+
+_OVER = frozenset({State.WORKFLOW_COMPLETED, State.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Delivery:
 
     notebook: Path | None
     html: Path | None = None
+    report: Path | None = None
+    files: tuple[DeliveredFile, ...] = ()
     left_out: int = 0
     verification: Verification | None = None
 
@@ -58,7 +65,9 @@ class Session:
         saver: NotebookSaver,
         workshop: Workshop,
         warn: Callable[[str], None],
+        cell_seconds: dict[str, float],
     ) -> None:
+        """`cell_seconds`: how long each cell took in the processes before; it is kept up here."""
         self.folder = folder
         self.first = first
         self.state = runner.state
@@ -67,7 +76,9 @@ class Session:
         self._saver = saver
         self._workshop = workshop
         self._warn = warn
+        self._cell_seconds = cell_seconds
         self._begun: Entry | None = None
+        self._carried_out = False
         self._saved: RunState | None = None
 
     async def begin(self, record: RunStarted | RunResumed) -> None:
@@ -78,7 +89,7 @@ class Session:
 
     async def entries(self) -> AsyncGenerator[Entry, None]:
         """Carry the run out until it stops; every entry once it is durable. Ends with the notebook written."""
-        first, self._begun = self._begun, None
+        first, self._begun, self._carried_out = self._begun, None, True
         if first is not None:
             self._saw(first)
             yield first
@@ -102,8 +113,8 @@ class Session:
         if self._saved is not self.state and self.state.run_id and await self._saver.save(self.state):
             self._saved = self.state
 
-    async def deliver(self, *, verify: bool, on_cell: Callable[[int, int], None] | None = None) -> Delivery:
-        """Of a completed run: verify the notebook if wanted, and make the page beside it."""
+    async def deliver(self, *, verify: bool, on_cell: OnCell | None = None) -> Delivery:
+        """Of a completed run: verify the notebook if wanted, hand its files over, make page and report beside it."""
         written = self.folder.delivered if self._saved is self.state else None
         stopped = self.state.stopped
         if stopped is None or stopped.reason != "completed" or written is None:
@@ -112,10 +123,32 @@ class Session:
         await self._kernel.close()
         left_out = len(self.state.document.cells) - len(shown_document(self.state, run_id=self.folder.run_id).cells)
         verification = await self._verified(on_cell) if verify else None
-        html = await self._page(verification)
-        return Delivery(notebook=written, html=html, left_out=left_out, verification=verification)
+        handover = await asyncio.to_thread(hand_over, self.folder)
+        for problem in handover.problems:
+            self._warn(problem)
+        return Delivery(
+            notebook=written,
+            html=self.folder.delivered_html if await self._page(ExportFormat.HTML, verification) else None,
+            report=self.folder.delivered_report
+            if await self._page(ExportFormat.REPORT, verification, files=handover.files)
+            else None,
+            files=handover.files,
+            left_out=left_out,
+            verification=verification,
+        )
 
-    async def _verified(self, on_cell: Callable[[int, int], None] | None) -> Verification:
+    async def end_left_kernel(self) -> None:
+        """Of a run that nobody will take up again: end the kernel of the process before, if this one had no use for
+        it. Until then it stays as it was left, for `resume`."""
+        state = self.state
+        over = self._carried_out and state.fsm in _OVER and state.stopped is not None
+        if not over or self._kernel.identity.session == state.kernel.session:
+            return
+        left = await end_left_kernel(state, self.folder, reason="the run is over", workshop=self._workshop)
+        if left is not None and not left.ended:
+            self._warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
+
+    async def _verified(self, on_cell: OnCell | None) -> Verification:
         order = VerifyOrder(
             notebook=self.folder.notebook,
             inputs=self.folder.inputs,
@@ -123,29 +156,37 @@ class Session:
             output_bytes=self.state.limits.output_bytes,
             cell_seconds=self.state.limits.cell_seconds,
             kernel_url=self.state.kernel_url,
+            seconds=self._cell_seconds,
         )
         return await verify_notebook(order, self._workshop, on_cell=on_cell)
 
-    async def _page(self, verification: Verification | None) -> Path | None:
+    async def _page(
+        self, form: ExportFormat, verification: Verification | None, *, files: tuple[DeliveredFile, ...] = ()
+    ) -> bool:
         metadata = notebook_metadata(self.state)
         facts = dict(metadata.run) | ({VERIFIED: verification.stamp()} if verification is not None else {})
         document = shown_document(self.state, run_id=self.folder.run_id)
+        report = form is ExportFormat.REPORT
         try:
             await asyncio.to_thread(
                 export_notebook,
                 document,
-                self.folder.html,
-                form=ExportFormat.HTML,
+                self.folder.report if report else self.folder.html,
+                form=form,
                 language=metadata.language,
+                reader=reader_language(self.state),
                 run=facts,
+                files=[(one.name, one.size) for one in files],
             )
         except NotebookFailed as error:
-            self._warn(f"{error}. Make the page later with: nbcc export {self.folder.run_id}")
-            return None
-        return self.folder.delivered_html
+            command = f"nbcc export {self.folder.run_id}{' --to report' if report else ''}"
+            self._warn(f"{error}. Make it later with: {command}")
+            return False
+        return True
 
     def _saw(self, entry: Entry) -> None:
         self.state = self._runner.shown
+        note_seconds(self._cell_seconds, entry)
         self._saver.saw(entry, self.state)
 
 
@@ -166,7 +207,8 @@ async def session_of(
     """
     kernel = planner = keeper = session = None
     try:
-        state = await folded(journal)
+        cell_seconds: dict[str, float] = {}
+        state = await folded(journal, cell_seconds=cell_seconds)
         if kernel_url is None:
             kernel_url = state.kernel_url if state.seq else first.kernel_url
         wish = KernelWish(name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes, url=kernel_url)
@@ -183,7 +225,14 @@ async def session_of(
         saver = NotebookSaver(folder, warn=company.warn)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")
         session = Session(
-            folder=folder, first=first, runner=runner, kernel=kernel, saver=saver, workshop=workshop, warn=company.warn
+            folder=folder,
+            first=first,
+            runner=runner,
+            kernel=kernel,
+            saver=saver,
+            workshop=workshop,
+            warn=company.warn,
+            cell_seconds=cell_seconds,
         )
         yield session
     finally:
@@ -194,17 +243,34 @@ async def session_of(
             await session.save()
         if planner is not None:
             await planner.close()
+        if session is not None:
+            await session.end_left_kernel()
         if kernel is not None:
             await kernel.close()
         await journal.close()
 
 
-async def folded(reader: JournalReader) -> RunState:
-    """What is known about a run. Raises JournalCorrupt, JournalTooNew."""
+async def folded(reader: JournalReader, *, cell_seconds: dict[str, float] | None = None) -> RunState:
+    """What is known about a run; how long its cells took goes into `cell_seconds`. Raises JournalCorrupt,
+    JournalTooNew."""
     state = RunState()
     async for entry in reader.read():
         state = reduce(state, entry)
+        if cell_seconds is not None:
+            note_seconds(cell_seconds, entry)
     return state
+
+
+def note_seconds(cell_seconds: dict[str, float], entry: Entry) -> None:
+    """Keep how long a cell took; the last time counts."""
+    if isinstance(entry.record, ActionCompleted) and entry.record.executed is not None:
+        cell_seconds[entry.record.executed] = entry.record.seconds
+
+
+def reader_language(state: RunState) -> str:
+    """The language that the run was asked to write in, or an empty text."""
+    inputs = state.told.variables.get(INPUTS)
+    return str(inputs.get("lang", "")) if isinstance(inputs, dict) else ""
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,16 @@ from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_not
 from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.runs.folder import LARGE_FILE
 from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 VERIFIED = "verified"
 
+# Told before each cell: its number, of how many, and about how many seconds are left, if that is known.
+OnCell = Callable[[int, int, float | None], None]
+
+# Below this the durations of the cells so far say nothing about the machine.
+_TELLING_SECONDS = 1.0
 _LARGEST_COPY = 1_000_000_000
 _LEFT_OUT = shutil.ignore_patterns(".*", "*.ipynb", "__pycache__", "nbcc-runs")
 
@@ -59,7 +66,7 @@ class VerifyOrder:
     """Which notebook, with which files beside it, in which kernel, and within which limits.
 
     `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
-    files, notebooks and runs in it are left out of the copy.
+    files, notebooks and runs in it are left out of the copy. `seconds` are how long cells took when they were recorded.
     """
 
     notebook: Path
@@ -69,15 +76,14 @@ class VerifyOrder:
     output_bytes: int = 10_000_000
     cell_seconds: float = 0.0
     kernel_url: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-async def verify_notebook(
-    order: VerifyOrder, workshop: Workshop, *, on_cell: Callable[[int, int], None] | None = None
-) -> Verification:
+async def verify_notebook(order: VerifyOrder, workshop: Workshop, *, on_cell: OnCell | None = None) -> Verification:
     """Run all code cells in order in a fresh kernel, compare, and stamp the result into the file.
 
-    `on_cell` is told the number of the cell that is about to run, and of how many. The cells work in a copy of
-    `order.inputs`, so that nothing of the user's is touched. Raises NotebookFailed, KernelStartFailed, RunRefused.
+    The cells work in a copy of `order.inputs`, so that nothing of the user's is touched. Raises NotebookFailed,
+    KernelStartFailed, RunRefused.
     """
     file = read_notebook(order.notebook)
     # A Jupyter Server that sees any folder of ours sees the one of the notebook.
@@ -106,14 +112,15 @@ async def _run_all(
     *,
     order: VerifyOrder,
     work: Path,
-    on_cell: Callable[[int, int], None] | None,
+    on_cell: OnCell | None,
 ) -> tuple[int, list[CellDifference]]:
     """How many cells ran, and what differed. A cell that fails and did not before is the last one, as in Jupyter."""
     found: list[CellDifference] = []
     places = _spellings(work) + (_spellings(order.worked_in) if order.worked_in is not None else [])
+    began = time.monotonic()
     for number, cell in enumerate(cells, 1):
         if on_cell is not None:
-            on_cell(number, len(cells))
+            on_cell(number, len(cells), _seconds_left(cells, number, order.seconds, spent=time.monotonic() - began))
         try:
             execution = await kernel.execute(cell.source, time_limit=order.cell_seconds or None)
         except KernelDied as error:
@@ -125,6 +132,15 @@ async def _run_all(
         if not execution.succeeded and not _failed_before(cell):
             return number, found + _not_run(cells[number:])
     return len(cells), found
+
+
+def _seconds_left(cells: Sequence[Cell], number: int, recorded: Mapping[str, float], *, spent: float) -> float | None:
+    """About how long the cells from this one on will take, by how long they took and how quick this kernel is."""
+    if not recorded:
+        return None
+    before = sum(recorded.get(cell.id, 0.0) for cell in cells[: number - 1])
+    left = sum(recorded.get(cell.id, 0.0) for cell in cells[number - 1 :])
+    return left * spent / before if before > _TELLING_SECONDS else left
 
 
 def _not_run(rest: Sequence[Cell]) -> list[CellDifference]:
@@ -149,16 +165,30 @@ def _copy_inputs(order: VerifyOrder, work: Path) -> None:
     if inputs is None or not inputs.is_dir():
         work.mkdir()
         return
-    size = sum((Path(folder) / name).lstat().st_size for folder, _, names in os.walk(inputs) for name in names)
+    files = [(Path(folder) / name).lstat() for folder, _, names in os.walk(inputs) for name in names]
+    size = sum(one.st_size for one in files if not _is_linked(one))
     if size > _LARGEST_COPY:
         raise RunRefused(
             f"the files beside the notebook ({size:,} bytes in {inputs}) are too many to copy for a verification; "
             "name a folder that holds only its inputs with --inputs"
         )
     try:
-        shutil.copytree(inputs, work, ignore=None if order.tidy else _LEFT_OUT, symlinks=True)
+        ignore = None if order.tidy else _LEFT_OUT
+        shutil.copytree(inputs, work, ignore=ignore, symlinks=True, copy_function=_copy_or_link)
     except (shutil.Error, OSError) as error:
         raise RunRefused(f"the inputs in {inputs} cannot be copied: {error}") from error
+
+
+def _copy_or_link(source: str, target: str) -> None:
+    if _is_linked(Path(source).stat()):
+        Path(target).symlink_to(os.path.realpath(source))
+    else:
+        shutil.copy2(source, target)
+
+
+def _is_linked(file: os.stat_result) -> bool:
+    """Whether a link will do for a file: it is large, and the cells cannot write to it. A run keeps such inputs so."""
+    return file.st_size >= LARGE_FILE and not file.st_mode & 0o222
 
 
 def _spellings(path: Path) -> list[str]:

@@ -1,0 +1,201 @@
+"""Runs the playbook on public tables and scores its predictions with an independent program: `make score`.
+
+The tables are not ours to ship. `NBCC_DATA` names their folder (default: `../shared/data` beside the project); it holds
+`datasets.json`, a folder for each table, and `score.py NAME PREDICTIONS.csv`, which knows the labels and prints a
+line of JSON. Each run is `nbcc run train.csv --test test.csv --target T`, nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).parent.parent
+_LOWER_IS_BETTER = frozenset({"rmse", "log_rmse", "mae", "log_loss"})
+# What each kind of task is judged by, the first that the register has.
+_JUDGED_BY = ("log_rmse", "rmse", "accuracy")
+# Hold-outs of fewer rows are small: within 2 % of the baseline counts as level.
+_SMALL = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One table: how its run ended, what it says of itself, and what the independent program says."""
+
+    name: str
+    ending: str
+    seconds: float
+    cpu_seconds: float
+    own: Mapping[str, Any] = field(default_factory=dict)
+    independent: Mapping[str, float] = field(default_factory=dict)
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    rows: int = 0
+
+
+def data_folder() -> Path:
+    """Where the tables lie."""
+    return Path(os.environ.get("NBCC_DATA") or _ROOT.parent / "shared" / "data")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="make score", description=__doc__)
+    parser.add_argument("names", nargs="*", help="tables to run; default: all")
+    parser.add_argument("--runs", type=Path, default=_ROOT / "nbcc-runs" / "score", help="where the runs are kept")
+    parser.add_argument("--out", type=Path, help="write the table into this Markdown file")
+    options = parser.parse_args(arguments)
+    data = data_folder()
+    if not (data / "datasets.json").is_file():
+        print(f"SKIPPED: there are no public tables at {data}; name their folder with NBCC_DATA", file=sys.stderr)
+        return 0
+    register = json.loads((data / "datasets.json").read_text(encoding="utf-8"))
+    results = []
+    for name in options.names or register:
+        results.append(_carry_out(name, register[name], data=data, runs=options.runs))
+        print(_row(results[-1]), flush=True)
+    page = "\n".join([_HEAD, *map(_row, results)]) + "\n"
+    if options.out is not None:
+        text = options.out.read_text(encoding="utf-8")
+        before, _, rest = text.partition("<!-- scores -->")
+        _, _, after = rest.partition("<!-- /scores -->")
+        options.out.write_text(f"{before}<!-- scores -->\n{page}<!-- /scores -->{after}", encoding="utf-8")
+    short = [result.name for result in results if not _holds(result)]
+    print(f"{len(results) - len(short)} of {len(results)} hold" + (f"; short: {', '.join(short)}" if short else ""))
+    return 1 if short else 0
+
+
+def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -> Result:
+    folder = data / name
+    train = folder / "train.csv"
+    train = train if train.is_file() else next(folder / file for file in entry["files"] if file.endswith(".csv"))
+    command = [sys.executable, "-m", "notebook_bcc.cli.main", "run", str(train), "--target", entry["target"]]
+    test = folder / "test.csv"
+    if test.is_file():
+        command += ["--test", str(test)]
+    runs.mkdir(parents=True, exist_ok=True)
+    before = set(runs.iterdir())
+    cpu, started = _cpu(), time.monotonic()
+    done = subprocess.run(
+        [*command, "--name", name, "--runs", str(runs)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    seconds, cpu_seconds = time.monotonic() - started, _cpu() - cpu
+    made = sorted(set(runs.iterdir()) - before)
+    (runs / f"{name}.log").write_text(done.stdout, encoding="utf-8")
+    own: dict[str, Any] = {}
+    independent: dict[str, float] = {}
+    if made and (made[-1] / "summary.json").is_file():
+        own = json.loads((made[-1] / "summary.json").read_text(encoding="utf-8"))
+    if made and entry["labels"] and (made[-1] / "predictions.csv").is_file():
+        scored = subprocess.run(
+            [sys.executable, str(data / "score.py"), name, str(made[-1] / "predictions.csv")],
+            capture_output=True,
+            text=True,
+        )
+        independent = json.loads(scored.stdout) if scored.returncode == 0 else {}
+    ending = {0: "completed, verified", 5: "completed, not verified"}.get(done.returncode, f"exit {done.returncode}")
+    return Result(
+        name=name,
+        ending=ending,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        own=own,
+        independent=independent,
+        baselines=_best_baselines(entry),
+        rows=int((entry.get("baseline_holdout") or {}).get("n_test", 10_000)),
+    )
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _best_baselines(entry: Mapping[str, Any]) -> dict[str, float]:
+    """The best hold-out figure of each measure over the models of the register."""
+    held_out = entry.get("baseline_holdout") or {}
+    models = [one for one in held_out.get("scores", held_out).values() if isinstance(one, dict)]
+    best: dict[str, float] = {}
+    for measure in (*_JUDGED_BY, "roc_auc"):
+        figures = [model[measure] for model in models if isinstance(model.get(measure), (int, float))]
+        if figures:
+            best[measure] = min(figures) if measure in _LOWER_IS_BETTER else max(figures)
+    return best
+
+
+def _measure(result: Result) -> str:
+    return next((measure for measure in _JUDGED_BY if measure in result.baselines), "")
+
+
+def _ratio(result: Result, measure: str) -> float | None:
+    """Ours against the baseline: 1.00 is level, above is better."""
+    ours, theirs = result.independent.get(measure), result.baselines.get(measure)
+    if ours is None or theirs is None:
+        return None
+    return theirs / ours if measure in _LOWER_IS_BETTER else ours / theirs
+
+
+def _too_proud(result: Result) -> float | None:
+    """By how many of its own standard errors the score it gives itself is better than the independent one."""
+    measure, error = result.own.get("metric", ""), result.own.get("standard_error")
+    theirs = result.independent.get(measure)
+    if theirs is None or not error:
+        return None
+    better = theirs - result.own["score"] if measure in _LOWER_IS_BETTER else result.own["score"] - theirs
+    return float(better / error)
+
+
+def _holds(result: Result) -> bool:
+    level = _ratio(result, _measure(result))
+    proud = _too_proud(result)
+    enough = 0.98 if result.rows < _SMALL else 1.0
+    return (
+        result.ending == "completed, verified" and (level is None or level >= enough) and (proud is None or proud <= 2)
+    )
+
+
+_COLUMNS = (
+    "table", "run", "measure", "ours", "best baseline", "ratio", "own estimate (s.e.)", "too proud by (s.e.)",
+    "seconds", "CPU s", "holds",
+)  # fmt: skip
+_HEAD = f"| {' | '.join(_COLUMNS)} |\n|{' --- |' * len(_COLUMNS)}"
+
+
+def _row(result: Result) -> str:
+    measure = _measure(result) or str(result.own.get("metric", ""))
+    extra = f" / {result.independent['roc_auc']:.4f}" if "roc_auc" in result.independent else ""
+    base = f" / {result.baselines['roc_auc']:.4f}" if "roc_auc" in result.baselines else ""
+    own = (
+        f"{result.own['metric']} {result.own['score']:.4g} ({result.own['standard_error']:.2g})"
+        if "score" in result.own
+        else "-"
+    )
+    cells = [
+        f"`{result.name}`",
+        result.ending,
+        measure + (" / roc_auc" if extra else ""),
+        _figure(result.independent.get(measure)) + extra,
+        _figure(result.baselines.get(measure)) + base,
+        _figure(_ratio(result, measure), "{:.3f}"),
+        own,
+        _figure(_too_proud(result), "{:.1f}"),
+        f"{result.seconds:.0f}",
+        f"{result.cpu_seconds:.0f}",
+        "yes" if _holds(result) else "**no**",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _figure(value: float | None, form: str = "{:.5g}") -> str:
+    return "-" if value is None else form.format(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,108 @@
+"""What is said when a run has stopped: what there is now, where it lies, how to go on, and the exit code."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from notebook_bcc.cli.codes import Exit, exit_of_stop
+from notebook_bcc.cli.console import option_lines
+from notebook_bcc.cli.narration import one_line, safe
+from notebook_bcc.cli.view import View
+from notebook_bcc.cli.words import Words
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.notebook.report import file_size
+from notebook_bcc.protocol.messages import Question
+from notebook_bcc.runs.deliverables import DeliveredFile
+from notebook_bcc.runs.session import Delivery
+from notebook_bcc.runs.verify import Verification
+
+_DIFFERENCES_SHOWN = 10
+_FILES_SHOWN = 25
+_OPTIONS_SHOWN = 20
+
+
+def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, words: Words) -> Exit:
+    """Say what there is now and how to go on; the exit code that goes with it."""
+    stopped = state.stopped
+    reason = stopped.reason if stopped is not None else "interrupted"
+    view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason))
+    _say_where(state, delivery, view, words)
+    if delivery.left_out:
+        view.say(words("left_out", count=delivery.left_out, run=run_id))
+    if reason == "waiting" and state.question is not None:
+        _say_question(state.question, run_id, view, words)
+    elif reason == "waiting":
+        view.say(words("answer_with", command=f"nbcc confirm {run_id} --resume"))
+    elif reason == "cancelled":
+        view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
+    elif reason != "completed":
+        view.say(words("go_on", command=f"nbcc resume {run_id}"))
+    if delivery.verification is not None and not report_verification(delivery.verification, view, words):
+        return Exit.UNVERIFIED
+    return exit_of_stop(reason)
+
+
+def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "run_id": run_id,
+        "reason": reason,
+        "detail": state.stopped.detail if state.stopped is not None else "",
+        "notebook": str(delivery.notebook or ""),
+        "html": str(delivery.html or ""),
+        "report": str(delivery.report or ""),
+        "files": [{"name": one.name, "path": str(one.path), "size": one.size} for one in delivery.files],
+    }
+    return facts | ({"question": state.question.to_dict()} if state.question is not None else {})
+
+
+def _say_where(state: RunState, delivery: Delivery, view: View, words: Words) -> None:
+    """Where the notebook, its pages and the run's files are."""
+    if delivery.notebook is not None:
+        view.say(words("notebook", path=short_path(delivery.notebook)))
+    # Whoever brought data wants the report; whoever wrote a script also the page with all of its code.
+    if delivery.html is not None and INPUTS not in state.told.variables:
+        view.say(words("page", path=short_path(delivery.html)))
+    if delivery.report is not None:
+        view.say(words("report", path=short_path(delivery.report)))
+    if delivery.files and delivery.report is not None:
+        view.say(words("files_in", path=f"{short_path(delivery.report.parent)}/"))
+    for line in file_lines(delivery.files, words):
+        view.say(line)
+
+
+def file_lines(files: Sequence[DeliveredFile], words: Words) -> list[str]:
+    """What a run has made, a line each, with sizes."""
+    lines = [words("file", size=file_size(one.size), name=safe(one.name)) for one in files[:_FILES_SHOWN]]
+    return lines + ([words("more_files", count=len(files) - _FILES_SHOWN)] if len(files) > _FILES_SHOWN else [])
+
+
+def _say_question(question: Question, run_id: str, view: View, words: Words) -> None:
+    view.say(words("question", text=one_line(question.text)))
+    for line in option_lines(question, words, limit=_OPTIONS_SHOWN):
+        view.say(line)
+    example = shlex.quote(f"{question.input}={safe(question.options[0]) if question.options else '...'}")
+    view.say(words("answer_with", command=f"nbcc resume {run_id} --set {example}"))
+
+
+def short_path(path: Path) -> Path:
+    """The path as somebody in this folder would type it."""
+    here = Path.cwd().resolve()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def report_verification(result: Verification, view: View, words: Words) -> bool:
+    """Say whether the notebook gave the same results again, and which cells did not."""
+    view.fact("verified", **result.stamp())
+    if result.ok:
+        view.say(words("verified", cells=result.cells), tone="good")
+        return True
+    view.say(words("not_verified", count=len(result.differences)), tone="error")
+    for one in result.differences[:_DIFFERENCES_SHOWN]:
+        view.say("  " + words("difference", cell=one.cell_id, what=one.what), tone="error")
+    if len(result.differences) > _DIFFERENCES_SHOWN:
+        view.say("  " + words("more", count=len(result.differences) - _DIFFERENCES_SHOWN), tone="error")
+    return False

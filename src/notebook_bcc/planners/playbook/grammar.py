@@ -1,0 +1,188 @@
+"""Which parts of the Jinja language a playbook may use, and what a text reads."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, nodes
+from jinja2.parser import Parser
+from jinja2.visitor import NodeTransformer
+
+# No template can write these names: they have a space in them.
+EACH, WEIGHED, JOINED = "each of", "weighed by", "joined to"
+RESULT = "result"
+FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done")
+DEEPEST_LOOPS = 3
+# What Python compiles without running out of its stack.
+_DEEPEST = 150
+
+_ALLOWED: tuple[type[nodes.Node], ...] = (
+    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign, nodes.Operand),
+    *(nodes.Name, nodes.Const, nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword, nodes.Slice),
+    *(nodes.Getattr, nodes.Getitem, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos),
+    *(nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Concat, nodes.CondExpr),
+    *(nodes.Filter, nodes.Test),
+)
+_WORDS: dict[type[nodes.Node], str] = {
+    nodes.Call: "nothing can be called; use a filter: {{ x | num }}",
+    nodes.Pow: "'**' is not allowed",
+    nodes.Mod: "'%' is not allowed; use the tests even and odd",
+    nodes.NSRef: "there are no namespaces",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a text asks of the facts: names of `v`, each with its line; `whole` when it cannot be told which."""
+
+    variables: tuple[tuple[str, int], ...] = ()
+    whole: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.variables)
+
+
+def rule(environment: Environment, source: str) -> nodes.Template:
+    """An expression, as a template that only says what it is. Raises TemplateSyntaxError."""
+    parser = Parser(environment, source, state="variable")
+    expression = parser.parse_expression()
+    if not parser.stream.eos:
+        parser.fail("a rule is one expression", parser.stream.current.lineno)
+    body: list[nodes.Node] = [nodes.Assign(nodes.Name(RESULT, "store", lineno=1), expression, lineno=1)]
+    tree = nodes.Template(body, lineno=1)
+    tree.set_environment(environment)
+    return tree
+
+
+def nodes_of(tree: nodes.Template) -> list[nodes.Node]:
+    """Every node, in the order of the text; without recursion, since a tree may be deeper than Python's stack."""
+    found: list[nodes.Node] = []
+    waiting: list[nodes.Node] = [tree]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting.extend(reversed(list(node.iter_child_nodes())))
+    return found
+
+
+def problems(found: Sequence[nodes.Node], environment: Environment) -> Iterator[tuple[int, str]]:
+    """Everything among the nodes of a tree that is not allowed, with its line."""
+    strange = [each for node in found for each in _strange(node, environment)]
+    if strange:
+        yield from strange
+        return
+    names = [node for node in found if isinstance(node, nodes.Name)]
+    known = {*FACTS, "loop", *(node.name for node in names if node.ctx == "store")}
+    for node in names:
+        yield from _name(node, known)
+    yield from _deep(found[0])
+
+
+def _strange(node: nodes.Node, environment: Environment) -> Iterator[tuple[int, str]]:
+    if not isinstance(node, _ALLOWED):
+        # A scope that the parser puts around a block has no line of its own.
+        yield node.lineno or 1, _WORDS.get(type(node), f"'{type(node).__name__.lower()}' is not allowed in a playbook")
+    elif isinstance(node, nodes.Filter | nodes.Test):
+        yield from _known(node, environment)
+    elif isinstance(node, nodes.For) and node.recursive:
+        yield node.lineno, "a loop cannot be recursive"
+
+
+def reads(found: Sequence[nodes.Node]) -> Reads:
+    """Which variables of `v` the nodes of a tree name."""
+    variables: list[tuple[str, int]] = []
+    named: set[int] = set()
+    for node in found:
+        if isinstance(node, nodes.Getattr) and _is_v(node.node):
+            variables.append((node.attr, node.lineno))
+            named.add(id(node.node))
+        elif isinstance(node, nodes.Getitem) and _is_v(node.node) and _text(node.arg) is not None:
+            variables.append((_text(node.arg) or "", node.lineno))
+            named.add(id(node.node))
+        elif isinstance(node, nodes.Compare) and _text(node.expr) is not None:
+            inside = [op.expr for op in node.ops if op.op in ("in", "notin") and _is_v(op.expr)]
+            variables += [(_text(node.expr) or "", node.lineno) for _ in inside]
+            named |= {id(each) for each in inside}
+    whole = any(_is_v(node) and id(node) not in named for node in found)
+    return Reads(tuple(dict.fromkeys(variables)), whole)
+
+
+def weighed(tree: nodes.Template) -> nodes.Template:
+    """The same tree with its loops, comparisons and joined texts going through filters that count the work."""
+    changed = _Weighed().visit(tree)
+    assert isinstance(changed, nodes.Template)
+    return changed
+
+
+class _Weighed(NodeTransformer):
+    def visit_For(self, node: nodes.For) -> nodes.Node:
+        self.generic_visit(node)
+        node.iter = _through(EACH, node.iter)
+        return node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
+        self.generic_visit(node)
+        node.expr = _through(WEIGHED, node.expr)
+        for operand in node.ops:
+            operand.expr = _through(WEIGHED, operand.expr)
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        self.generic_visit(node)
+        parts = nodes.List(node.nodes, lineno=node.lineno, environment=node.environment)
+        return _through(JOINED, parts)
+
+
+def _through(name: str, node: nodes.Node) -> nodes.Filter:
+    assert isinstance(node, nodes.Expr)
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno, environment=node.environment)
+
+
+def _name(node: nodes.Name, known: set[str]) -> Iterator[tuple[int, str]]:
+    if node.ctx == "load" and node.name not in known:
+        close = difflib.get_close_matches(node.name, FACTS, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"v.{node.name} is the variable; known: {', '.join(FACTS)}"
+        yield node.lineno, f"nothing is called {node.name!r}; {hint}"
+    elif node.ctx == "store" and node.name in FACTS:
+        yield node.lineno, f"{node.name!r} is what the run knows; choose another name"
+    elif node.name.startswith("_"):
+        yield node.lineno, f"{node.name!r}: names do not begin with '_'"
+
+
+def _known(node: nodes.Filter | nodes.Test, environment: Environment) -> Iterator[tuple[int, str]]:
+    what, known = ("filter", environment.filters) if isinstance(node, nodes.Filter) else ("test", environment.tests)
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        yield node.lineno, f"the options of the {what} {node.name!r} are written one by one"
+    if node.name not in known or " " in node.name:
+        close = difflib.get_close_matches(node.name, known, 1)
+        rest = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(_public(known))}"
+        yield node.lineno, f"there is no {what} {node.name!r}; {rest}"
+
+
+def _public(known: Iterable[str]) -> list[str]:
+    return sorted(name for name in known if " " not in name)
+
+
+def _deep(tree: nodes.Node) -> Iterator[tuple[int, str]]:
+    waiting = [(tree, 0, 0)]
+    while waiting:
+        node, depth, loops = waiting.pop()
+        loops += isinstance(node, nodes.For)
+        if loops > DEEPEST_LOOPS:
+            yield node.lineno, f"more than {DEEPEST_LOOPS} loops are nested here"
+            return
+        if depth > _DEEPEST:
+            yield node.lineno, "this is nested too deeply"
+            return
+        waiting += [(child, depth + 1, loops) for child in node.iter_child_nodes()]
+
+
+def _is_v(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Name) and node.name == "v" and node.ctx == "load"
+
+
+def _text(node: nodes.Node) -> str | None:
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None

@@ -1,0 +1,122 @@
+"""Data files that a run may begin with: which kinds there are, and how the run is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from notebook_bcc.errors import RunRefused
+from notebook_bcc.runs.folder import Input
+
+# How a file's name ends, and what the run is told about its form. Separator and encoding are for the run to find out.
+FORMATS: Final[Mapping[str, str]] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".sqlite": "sqlite",
+    ".db": "sqlite",
+}
+SCRIPTS: Final = (".yaml", ".yml")
+
+_PACKED: Final = (".gz", ".zip")
+_GOALS: Final[Mapping[str, tuple[str, str]]] = {
+    # language: (with a target, without one)
+    "en": ("Predict {target} from {data}", "Explore {data}"),
+    "zh": ("根据 {data} 预测 {target}", "探索 {data}"),
+}
+_BETWEEN: Final[Mapping[str, str]] = {"en": ", ", "zh": "、"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataWish:
+    """What a person said about the data. Empty texts were not said."""
+
+    data: Path
+    test: Path | None = None
+    targets: tuple[str, ...] = ()
+    goal: str = ""
+    time: str = ""
+    group: str = ""
+    sheet: str = ""
+    table: str = ""
+    lang: str = "en"
+
+
+def is_script(path: Path) -> bool:
+    """Whether the file is a script by its name."""
+    return path.suffix.lower() in SCRIPTS
+
+
+def format_of(path: Path) -> str:
+    """The form of a data file by its name. Raises RunRefused for a name that no form has."""
+    suffix = path.suffix.lower()
+    if suffix in _PACKED:
+        inner = path.with_suffix("").suffix.lower()
+        if FORMATS.get(inner, "csv") == "csv":
+            return "csv"
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    known = ", ".join(FORMATS)
+    raise RunRefused(
+        f"{str(path)!r} is no data file that nbcc knows by its name: it may end in {known}, or in .csv.gz, .csv.zip "
+        f"and the like; a script ends in {' or '.join(SCRIPTS)}"
+    )
+
+
+def data_inputs(wish: DataWish) -> tuple[Input, ...]:
+    """The files of the run under the names they get in its working directory. Raises RunRefused."""
+    format_of(wish.data)
+    files = [Input(source=wish.data, name=wish.data.name)]
+    if wish.test is not None:
+        format_of(wish.test)
+        files.append(Input(source=wish.test, name=_free_name(wish.test.name, taken=wish.data.name)))
+    return tuple(files)
+
+
+def told_inputs(wish: DataWish) -> dict[str, Any]:
+    """What the run is told about its data, in its variable `inputs`; what was not said is not there."""
+    names = [one.name for one in data_inputs(wish)]
+    said: dict[str, Any] = {"data": names[0], "format": format_of(wish.data), "lang": wish.lang}
+    if wish.test is not None:
+        said["test"] = names[1]
+    if wish.targets:
+        said |= target_inputs(wish.targets)
+    for name in ("goal", "time", "group", "sheet", "table"):
+        if value := getattr(wish, name):
+            said[name] = value
+    return said
+
+
+def target_inputs(targets: tuple[str, ...]) -> dict[str, Any]:
+    """The inputs that name the target: the first one, and all of them."""
+    return {"target": targets[0], "targets": list(targets)}
+
+
+def answer_inputs(answers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The inputs that a person's answers make; several targets are all of them targets."""
+    said = list(answers)
+    targets = tuple(value for name, value in said if name == "target")
+    return dict(said) | (target_inputs(targets) if targets else {})
+
+
+def default_goal(wish: DataWish) -> str:
+    """A goal in the run's language, for somebody who has named none."""
+    with_target, without = _GOALS[wish.lang]
+    target = _BETWEEN[wish.lang].join(wish.targets)
+    return with_target.format(target=target, data=wish.data.name) if target else without.format(data=wish.data.name)
+
+
+def _free_name(name: str, *, taken: str) -> str:
+    # Some file systems know no difference between upper and lower case.
+    if name.casefold() != taken.casefold():
+        return name
+    stem, dot, suffixes = name.partition(".")
+    return f"{stem}-test{dot}{suffixes}"

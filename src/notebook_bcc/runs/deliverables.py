@@ -1,0 +1,136 @@
+"""What a run has made besides its notebook: the files in its working directory, handed over at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from notebook_bcc.runs.folder import RunFolder, link_file
+
+# Files with names of our own in a run's folder: nothing is delivered over them.
+_OWN: Final = frozenset(
+    {"inputs", "work", "playbook", "script.yaml", "run.lock", "notebook.ipynb", "notebook.html", "report.html"}
+)
+_JOURNAL: Final = "journal.sqlite"
+_NOT_DELIVERED: Final = frozenset({"__pycache__", "nbcc-runs", "catboost_info", "lightning_logs", "node_modules"})
+_COMPILED: Final = (".pyc", ".pyo")
+# What a reader looks for first; the rest follows by name.
+_FIRST: Final = ("summary.md", "model.pkl", "predictions.csv", "summary.json", "prepare.py")
+_MOST_FILES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredFile:
+    """A file of the run where the user finds it. `name` is its path in the run's folder, with slashes."""
+
+    name: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """What was delivered, and what was not and why."""
+
+    files: tuple[DeliveredFile, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def products(folder: RunFolder) -> list[str]:
+    """What the run wrote into its working directory, by name: no inputs, no caches, nothing hidden, no links."""
+    found = [
+        name
+        for name, facts in _files(folder.work)
+        if stat.S_ISREG(facts.st_mode) and not _is_input(folder, name, facts)
+    ]
+    return sorted(found, key=_rank)
+
+
+def hand_over(folder: RunFolder) -> Handover:
+    """Put the products into the run's folder, and into the folder that the user named. Tells what it could not do."""
+    files: list[DeliveredFile] = []
+    problems: list[str] = []
+    names = products(folder)
+    out = folder.out_folder
+    for name in names[:_MOST_FILES]:
+        source = folder.work / name
+        if is_own(name):
+            problems.append(f"{name} stays in {folder.work}: the run has a file of its own by that name")
+            continue
+        try:
+            _put(source, folder.path / name, link=True)
+            if out is not None:
+                _put(source, out / name, link=False)
+            where = (out or folder.path) / name
+            files.append(DeliveredFile(name, where, where.stat().st_size))
+        except OSError as error:
+            problems.append(f"{name} was not delivered and stays in {folder.work}: {error.strerror or error}")
+    if len(names) > _MOST_FILES:
+        problems.append(f"{len(names) - _MOST_FILES} more files stay in {folder.work}")
+    return Handover(tuple(files), tuple(problems))
+
+
+def delivered_files(folder: RunFolder) -> tuple[DeliveredFile, ...]:
+    """The products that were delivered and are still there."""
+    out = folder.out_folder
+    files = []
+    for name in products(folder):
+        for place in (out, folder.path):
+            if place is not None and not is_own(name) and (place / name).is_file():
+                files.append(DeliveredFile(name, place / name, (place / name).stat().st_size))
+                break
+    return tuple(files)
+
+
+def is_own(name: str) -> bool:
+    """Whether a run keeps something of its own under this name."""
+    first = PurePosixPath(name).parts[0].casefold()
+    return first in _OWN or first.startswith(_JOURNAL)
+
+
+def _files(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    for place, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _NOT_DELIVERED)
+        for name in names:
+            path = Path(place) / name
+            if name.startswith(".") or name.endswith(_COMPILED):
+                continue
+            try:
+                yield path.relative_to(root).as_posix(), path.lstat()
+            except OSError:
+                # Gone since it was listed: a process that the notebook left behind may still be tidying up.
+                continue
+
+
+def _is_input(folder: RunFolder, name: str, facts: os.stat_result) -> bool:
+    """Whether this is a file the run was given, and unchanged: copies keep the time of the original."""
+    try:
+        given = (folder.inputs / name).stat()
+    except OSError:
+        return False
+    return (given.st_size, given.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    first = _FIRST.index(name) if name in _FIRST else len(_FIRST)
+    return first, name.count("/"), name
+
+
+def _put(source: Path, target: Path, *, link: bool) -> None:
+    """The file at its new place, whole or not at all. A link costs nothing; other file systems get a copy."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists() and os.path.samefile(source, target):
+        return
+    made = target.with_name(f".{target.name}.nbcc")
+    made.unlink(missing_ok=True)
+    try:
+        if not (link and link_file(source, made)):
+            shutil.copy2(source, made)
+        made.replace(target)
+    finally:
+        made.unlink(missing_ok=True)
