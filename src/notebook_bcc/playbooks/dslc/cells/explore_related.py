@@ -1,0 +1,19 @@
+# Numeric features that say nearly the same: correlation of ranks above 0.9
+def alike_groups(table):
+    alike = table.rank().corr().abs().to_numpy() > 0.9
+    groups, taken = [], set()
+    for at in range(len(alike)):
+        group, waiting = set(), [at]
+        while waiting:
+            each = waiting.pop()
+            if each not in group and each not in taken:
+                group.add(each)
+                waiting += np.flatnonzero(alike[each]).tolist()
+        taken |= group
+        groups += [[str(table.columns[each]) for each in sorted(group)]] if len(group) > 1 else []
+    return sorted(groups, key=len, reverse=True)
+
+
+correlated_groups = alike_groups(look[numeric_columns[:300]].sample(min(len(look), 5_000), random_state=0))
+correlated_groups = [group[:20] for group in correlated_groups[:8]]
+print(*[", ".join(group[:8]) for group in correlated_groups], sep="\n")

@@ -1,0 +1,20 @@
+%run prepare.py
+parsed = parse(raw)
+#% if v.number_texts or v.flag_texts or v.date_formats
+unread = [*number_texts, *flag_texts, *date_formats]
+example = {name: raw[name].notna().to_numpy().argmax() for name in unread[:40]}
+unread = {name: int((parsed[name].isna() & raw[name].notna()).sum()) for name in unread}
+unread = {name: count for name, count in unread.items() if count}
+repaired_values = int(sum(parsed[name].notna().sum() for name in number_texts))
+pd.DataFrame(
+    {
+        {{ "原值" if lang == "zh" else "before" }}: {name: repr(raw[name].iloc[row]) for name, row in example.items()},
+        {{ "读作" if lang == "zh" else "after" }}: {name: str(parsed[name].iloc[row]) for name, row in example.items()},
+        {{ "读出" if lang == "zh" else "read" }}: {name: int(parsed[name].notna().sum()) for name in example},
+        {{ "读不出" if lang == "zh" else "not read" }}: {name: unread.get(name, 0) for name in example},
+    }
+)
+#% else
+unread, repaired_values = {}, 0
+print({{ "没有文本列需要读作数字、日期或是否。" if lang == "zh" else "No text column had to be read as numbers, dates or yes and no." }})
+#% endif

@@ -1,0 +1,22 @@
+# Rows that are no observations: a line of totals says so in words, or holds the sums of the rows above it
+def says_total(texts):
+    words = r"(?i)^(grand |sub)?total\b.{0,12}$|^(sum|summe|gesamt|合计|总计|小计|总和)$"
+    hits = texts.astype("string").apply(lambda column: column.str.strip().str.fullmatch(words).fillna(False))
+    return np.flatnonzero(hits.to_numpy(dtype=bool).any(axis=1)).tolist()
+
+
+def sums_in_last_row(numbers):
+    above, last = numbers.iloc[:-1], numbers.iloc[-1]
+    is_sum = (above.sum() - last).abs() <= 1e-6 * above.sum().abs()
+    is_sum &= ((above != 0) & above.notna()).sum() >= 3
+    return [str(name) for name in numbers.columns[is_sum.to_numpy()]] if len(above) > 5 else []
+
+
+total_rows = says_total(df[word_columns[:50]])
+total_rows = total_rows if len(total_rows) <= 3 else []
+summed_columns = sums_in_last_row(df.select_dtypes("number").iloc[:, :200])
+if summed_columns and len(summed_columns) >= 0.5 * df.select_dtypes("number").iloc[-1].notna().sum():
+    total_rows = sorted({*total_rows, len(df) - 1})
+total_values = [str(value) for value in raw.iloc[total_rows[0]].dropna()][:6] if total_rows else []
+df = df.drop(index=df.index[total_rows])
+raw.iloc[total_rows]

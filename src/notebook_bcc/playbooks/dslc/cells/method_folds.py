@@ -1,0 +1,29 @@
+#% if v.split_kind == "time"
+from sklearn.model_selection import TimeSeriesSplit
+
+fold_count = 4
+folds = list(TimeSeriesSplit(fold_count, test_size=max(1, len(X) // 8)).split(X))
+#% elif v.split_kind == "group"
+from sklearn.model_selection import GroupKFold
+
+groups = train[group_column]
+fold_count = min({{ 5 if v.train_rows <= 20000 else 3 }}, groups.nunique())
+folds = list(GroupKFold(fold_count).split(X, y, groups))
+#% elif v.task in ["binary", "multiclass"]
+from sklearn.model_selection import StratifiedKFold
+
+fold_count = min({{ 5 if v.train_rows <= 20000 else 3 }}, int(y.value_counts().max()))
+#% if v.task == "multiclass"
+# Classes with fewer rows than folds share one stratum: each fold still gets its part of them.
+strata = y.where(y.map(y.value_counts()) >= fold_count, y.mode()[0])
+folds = list(StratifiedKFold(fold_count, shuffle=True, random_state=0).split(X, strata))
+#% else
+folds = list(StratifiedKFold(fold_count, shuffle=True, random_state=0).split(X, y))
+#% endif
+#% else
+from sklearn.model_selection import KFold
+
+fold_count = {{ 5 if v.train_rows <= 20000 else 3 }}
+folds = list(KFold(fold_count, shuffle=True, random_state=0).split(X))
+#% endif
+pd.DataFrame([(len(fit), len(check)) for fit, check in folds], columns=["rows to learn from", "rows to check on"])

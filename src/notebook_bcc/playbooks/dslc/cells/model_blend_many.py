@@ -1,0 +1,3 @@
+chosen = {best_single: 1.0}
+cv_score = cv_scores[best_single]
+print(f"{metric} of {best_single} in cross-validation: {cv_score:.5g}")

@@ -1,0 +1,72 @@
+#% set n = v.train_rows
+#% set m = v.feature_count
+#% set wide = m > 300
+#% set has_few = not wide and not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
+#% set two = v.class_count == 2
+#% set vectors = two and n <= 4000
+#% set forest = n <= 20000
+#% if vectors
+from sklearn.calibration import CalibratedClassifierCV
+#% endif
+#% if forest
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+#% else
+from sklearn.ensemble import HistGradientBoostingClassifier
+#% endif
+#% if wide
+from sklearn.feature_selection import SelectKBest, f_classif
+#% endif
+from sklearn.linear_model import LogisticRegression
+#% if vectors
+from sklearn.svm import SVC
+#% endif
+#% if wide
+
+# Of so many columns the trees get the 150 that say most on their own, found anew in every fold.
+for_forests = make_pipeline(for_trees, SimpleImputer(keep_empty_features=True), SelectKBest(f_classif, k=150))
+for_trees = for_forests
+#% endif
+
+
+def boosted(**settings):
+    #% if has_few
+    return make_pipeline(
+        for_trees,
+        HistGradientBoostingClassifier(
+            categorical_features=range(len(few_levels + some_levels)), early_stopping=False, random_state=0, **settings
+        ),
+    )
+    #% else
+    return make_pipeline(for_trees, HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings))
+    #% endif
+
+
+candidates = {
+    "logistic": make_pipeline(for_linear, LogisticRegression(C={{ 0.05 if wide else 1.0 }}, max_iter=500)),
+    #% if vectors
+    "support vectors": make_pipeline(for_linear, CalibratedClassifierCV(SVC(C=2), cv=3, ensemble=False)),
+    #% endif
+    #% if n <= 5000
+    "shallow trees": boosted(
+        max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes=6, min_samples_leaf=10, max_features=0.3,
+        l2_regularization=1,
+    ),
+    #% else
+    "shallow trees": boosted(
+        max_iter={{ 400 if two else 133 }}, learning_rate={{ 0.06 if two else 0.1 }}, max_leaf_nodes=15, min_samples_leaf=20, max_features=0.5,
+        l2_regularization=1,
+    ),
+    #% endif
+    #% if n >= 2000
+    "deep trees": boosted(
+        max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes={{ 63 if n > 5000 else 31 }},
+        min_samples_leaf={{ 10 if n > 5000 else 5 }}, max_features=0.5, l2_regularization=1,
+    ),
+    #% endif
+    #% if forest
+    "extra trees": make_pipeline(
+        for_forests,
+        ExtraTreesClassifier({{ 200 if n <= 5000 else 100 }}, min_samples_leaf={{ 3 if two else 1 }}, max_features=0.4, random_state=0, n_jobs=2),
+    ),
+    #% endif
+}

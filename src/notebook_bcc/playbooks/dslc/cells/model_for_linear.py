@@ -1,0 +1,61 @@
+#% set has_numbers = not (v.number_columns is sequence and v.number_columns | length == 0)
+#% set has_skewed = not (v.skewed_columns is sequence and v.skewed_columns | length == 0)
+#% set has_few = not (v.few_levels is sequence and v.code_columns is sequence and v.few_levels | length + v.code_columns | length == 0)
+#% set has_many = not (v.some_levels is sequence and v.many_levels is sequence and v.some_levels | length + v.many_levels | length + v.repeated_texts | length == 0)
+from sklearn.compose import ColumnTransformer
+#% if v.word_columns | length > 0
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+#% endif
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+#% if has_numbers
+
+
+def scaled(*steps):
+    """Gaps filled and flagged, then one scale for all; far-out values are pulled in to four standard deviations."""
+    filled = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    return make_pipeline(filled, *steps, StandardScaler(), FunctionTransformer(np.clip, kw_args={"a_min": -4, "a_max": 4}))
+#% endif
+#% if has_few
+
+
+def columns_of_own():
+    return OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=5, sparse_output=False)
+#% endif
+
+
+for_linear = ColumnTransformer(
+    [
+        #% if has_numbers
+        ("numbers", scaled(), number_columns),
+        #% endif
+        #% if has_skewed
+        (
+            "logarithms",
+            scaled(FunctionTransformer(np.clip, kw_args={"a_min": 0, "a_max": None}), FunctionTransformer(np.log1p)),
+            skewed_columns,
+        ),
+        #% endif
+        #% if has_few
+        ("categories", columns_of_own(), few_levels + code_columns),
+        #% endif
+        #% if has_many and v.task == "multilabel"
+        (
+            "levels",
+            OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=60, sparse_output=False),
+            some_levels + many_levels + repeated_texts,
+        ),
+        #% elif has_many
+        ("levels", make_pipeline(TargetEncoder(random_state=0), StandardScaler()), some_levels + many_levels + repeated_texts),
+        #% endif
+        #% for name in v.word_columns
+        (
+            {{ "words " ~ loop.index }},
+            TfidfVectorizer(binary=True, min_df=3, max_features=2000, token_pattern=r"[^\s,()\"/]+"),
+            {{ name }},
+        ),
+        #% endfor
+    ],
+    sparse_threshold=0,
+)

@@ -1,0 +1,26 @@
+#% set zh = lang == "zh"
+from sklearn.inspection import permutation_importance
+
+some = X_holdout.sample(min(len(X_holdout), {{ 1000 if v.feature_count <= 30 else 400 }}), random_state=0).index
+shuffled = permutation_importance(
+    model,
+    X_holdout.loc[some],
+    y_holdout.loc[some],
+    n_repeats={{ 5 if v.feature_count <= 30 else 3 }},
+    random_state=0,
+    #% if v.task == "regression"
+    scoring="r2",
+    #% elif v.task == "multilabel"
+    scoring="f1_macro",
+    #% else
+    scoring={{ v.metric }},
+    #% endif
+)
+importance = pd.Series(shuffled.importances_mean, index=features).sort_values(ascending=False)
+importance_top = {name: round(float(value), 5) for name, value in importance.head(12).items() if value > 0}
+top = importance.head(15)[::-1]
+fig, ax = plt.subplots(figsize=(7, 0.32 * len(top) + 1.2), layout="constrained")
+ax.barh([str(name)[:40].replace("$", r"\$") for name in top.index], top)
+ax.set(xlabel={{ ("打乱后 R² 的损失" if zh else "R² lost when shuffled") if v.task == "regression" else ("打乱后得分的损失" if zh else "score lost when shuffled") }}, title={{ "模型依赖的列" if zh else "What the model relies on" }})
+fig.savefig("figures/31_importance.png", dpi=150, bbox_inches="tight")
+plt.show()

@@ -1,0 +1,55 @@
+import json
+
+summary = {
+    #% if v.task == "multilabel"
+    "targets": targets,
+    #% else
+    "target": target,
+    #% endif
+    "task": task,
+    "metric": metric,
+    "score": holdout_score,
+    "standard_error": holdout_se,
+    "interval_95": [holdout_low, holdout_high],
+    "naive_forecast": naive_holdout,
+    "cross_validation": cv_score,
+    "other_scores": other_scores,
+    "split": split_kind,
+    "rows": {"learnt from": train_rows, "set aside": holdout_rows},
+    "model": chosen,
+    "columns_left_out": dropped_columns,
+    "leaks": leaks,
+}
+Path("summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")
+left_out = ", ".join(f"{name} ({reason})" for name, reason in list(dropped_columns.items())[:20])
+#% if lang == "zh"
+lines = [
+    #% if v.task == "multilabel"
+    "# 摘要：" + "、".join(targets),
+    #% else
+    "# 摘要：" + target,
+    #% endif
+    f"- 任务：{task}，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
+    f"- 留出集得分：**{holdout_score:.4g}**，标准误 {holdout_se:.2g}，95% 区间 {holdout_low:.4g} 至 {holdout_high:.4g}",
+    f"- 朴素预测：{naive_holdout:.4g}；交叉验证：{cv_score:.4g}",
+    f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{split_kind}）",
+    f"- 模型：{', '.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
+    f"- 排除的列：{left_out or '无'}",
+]
+#% else
+lines = [
+    #% if v.task == "multilabel"
+    "# Summary: " + ", ".join(targets),
+    #% else
+    "# Summary: " + target,
+    #% endif
+    f"- Task: {task}; measure: {metric} ({'higher' if higher_is_better else 'lower'} is better)",
+    f"- Hold-out score: **{holdout_score:.4g}**, standard error {holdout_se:.2g}, 95 % interval {holdout_low:.4g} to {holdout_high:.4g}",
+    f"- Naive forecast: {naive_holdout:.4g}; cross-validation: {cv_score:.4g}",
+    f"- Learnt from {train_rows:,} rows, {holdout_rows:,} set aside (split: {split_kind})",
+    f"- Model: {', '.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
+    f"- Columns left out: {left_out or 'none'}",
+]
+#% endif
+Path("summary.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+print("\n".join(lines))

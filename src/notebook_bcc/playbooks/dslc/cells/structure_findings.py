@@ -1,0 +1,24 @@
+missing_share = float(raw.isna().to_numpy().mean())
+empty_columns = int(raw.isna().all().sum())
+numbers = raw.select_dtypes("number")
+number_count = len(numbers.columns)
+#% set words = ["unknown", "Unknown", "UNKNOWN", "not supported", "not available", "missing", "Missing", "未知", "不详"]
+texts = raw.select_dtypes(exclude=["number", "bool", "datetime"])
+text_count = len(texts.columns)
+
+# Values that often stand for "not known"; whether they do is not for a program to say.
+unclear_values = {}
+stand_ins = [-999, -9999, 9999, 99999, 999999]
+lowest, highest = numbers.min(), numbers.max()
+for name in numbers.columns[lowest.isin(stand_ins) | highest.isin(stand_ins)]:
+    for value in sorted({lowest[name], highest[name]} & set(stand_ins)):
+        unclear_values[f"{name}: {value:g}"] = int((raw[name] == value).sum())
+hits = texts.isin({{ words }})
+for name in texts.columns[hits.any()]:
+    unclear_values |= {f"{name}: {word}": int(count) for word, count in raw.loc[hits[name], name].value_counts().items()}
+unclear_values = dict(sorted(unclear_values.items(), key=lambda item: -item[1])[:10])
+
+# Scripts that the usual font of figures does not have.
+wide = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+needs_cjk_font = bool(wide.search(" ".join(map(str, [*column_names, *texts.head(200).to_numpy().ravel()]))))
+readable, problem = True, ""

@@ -1,0 +1,127 @@
+#% set usual = ["", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+#% set absent = {"format": ""}
+#% set file_codes = v.file_codes | default([])
+#% set test_codes = v.test_codes | default([])
+#% set few = file_codes is sequence and test_codes is sequence and file_codes | length + test_codes | length <= 12
+#% for kind, table, facts, names in [["file", "raw", v.file_facts, "column_names"], ["test", "raw_test", v.test_facts | default(absent), "test_names"]]
+#% set unusual = facts.markers | default({}) | keys | reject_in(usual)
+#% set large = (facts.rows | default(0)) * (facts.width | default(0)) >= 500000
+#% if facts.format == "text"
+#% if facts.plain and not unusual and not large and few and not file_codes and not test_codes
+{{ table | name }} = pd.read_csv({{ facts.file }})
+#% else
+{{ table | name }} = pd.read_csv(
+    {{ facts.file }},
+#% if not facts.plain
+#% if facts.misnamed
+    compression=None,
+#% endif
+#% if facts.separator != ","
+    sep={{ facts.separator }},
+#% endif
+#% if facts.encoding != "utf-8"
+    encoding={{ facts.encoding }},
+#% endif
+#% if facts.wrong_characters
+    encoding_errors="replace",
+#% endif
+#% if facts.decimal != "."
+    decimal={{ facts.decimal }},
+#% endif
+#% if facts.spaced
+    skipinitialspace=True,
+#% endif
+#% if facts.quoting
+    quoting=csv.QUOTE_NONE,
+#% endif
+#% if facts.left_out
+    skiprows={{ (kind ~ "_skip") | name }},
+#% elif facts.begins
+    skiprows={{ facts.begins }},
+#% endif
+#% if not facts.names_fit
+    header={{ 0 if facts.header else None }},
+    names={{ names | name }},
+#% endif
+#% if not facts.names_fit or "padded" in facts.misfits
+    index_col=False,
+    usecols=range({{ facts.width }}),
+#% endif
+#% endif
+#% if few and (file_codes or test_codes)
+    dtype={
+#% for name in (file_codes + test_codes) | unique
+        {{ name }}: "str",
+#% endfor
+    },
+#% elif not few and v.file_codes is defined and v.test_codes is defined
+    dtype=dict.fromkeys([*file_codes, *test_codes], "str"),
+#% elif not few
+    dtype=dict.fromkeys({{ ("file_codes" if v.file_codes is defined else "test_codes") | name }}, "str"),
+#% endif
+#% if not facts.plain and facts.kept
+    keep_default_na=False,
+    na_values=dict.fromkeys({{ names | name }}, {{ [""] + facts.markers | keys }})
+    | {
+#% for name, words in facts.kept | items
+        {{ name }}: {{ ([""] + facts.markers | keys) | reject_in(words) }},
+#% endfor
+    },
+#% elif unusual
+    na_values={{ unusual }},
+#% endif
+#% if large and (facts.plain or facts.separator != "\\s+")
+    low_memory=False,
+#% endif
+)
+#% endif
+#% elif facts.format == "excel"
+{{ table | name }} = pd.read_excel(
+    {{ facts.file }},
+    sheet_name={{ facts.sheet }},
+    header={{ facts.begins if facts.header else None }},
+#% if not facts.header and facts.begins
+    skiprows={{ facts.begins }},
+#% endif
+    names={{ names | name }},
+#% if facts.markers
+    na_values={{ facts.markers | keys }},
+#% endif
+)
+#% elif facts.format == "parquet"
+{{ table | name }} = pd.read_parquet({{ facts.file }}).reset_index(drop=True)
+#% elif facts.format == "sqlite"
+with closing(sqlite3.connect({{ facts.file }})) as database:
+    database.text_factory = lambda raw_bytes: raw_bytes.decode("utf-8", "replace")
+    table_name = {{ facts.table }}.replace('"', '""')
+    {{ table | name }} = pd.read_sql_query(f'SELECT * FROM "{table_name}"', database)
+#% elif facts.format == "json"
+#% if facts.layout == "columns"
+{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }}).reset_index(drop=True)
+#% elif facts.layout == "rows"
+{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }}[1:], columns={{ (kind ~ "_content") | name }}[0])
+#% elif facts.layout == "values"
+{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }})
+#% else
+{{ table | name }} = pd.json_normalize({{ (kind ~ "_content") | name }}, max_level=1)
+#% endif
+#% endif
+#% if facts.format in ["parquet", "json"]
+for name in {{ table | name }}.columns[{{ table | name }}.dtypes == object]:
+    nested = {{ table | name }}[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
+#% if facts.format == "json"
+    {{ table | name }}.loc[nested, name] = {{ table | name }}.loc[nested, name].map(json.dumps)
+#% else
+    {{ table | name }}.loc[nested, name] = {{ table | name }}.loc[nested, name].map(str)
+#% endif
+#% endif
+#% if facts.format in ["parquet", "sqlite", "json"]
+{{ names | name }} = clean_names({{ table | name }}.columns)
+{{ table | name }}.columns = {{ names | name }}
+#% endif
+#% endfor
+row_count, column_count = raw.shape
+#% if "test" in inputs
+test_row_count = len(raw_test)
+#% endif
+raw.head()
