@@ -26,13 +26,13 @@ help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-demo: .venv/.demo-ready ## carry out the built-in workflow: an executed notebook and a web page
+demo: .venv/.demo-ready ## analyse a bundled table: an executed notebook, a report, a model
 	@mkdir -p $(DEMO)
-	@$(BIN)/nbcc run src/notebook_bcc/playbooks/demo/demo.yaml --confirm auto --runs $(DEMO)/runs \
-		--out $(DEMO)/demo.ipynb --overwrite
+	@$(BIN)/nbcc run src/notebook_bcc/playbooks/demo/bike_hours.csv --target rentals --confirm auto --name demo \
+		--runs $(DEMO)/runs --out $(DEMO)/result/ --overwrite
 	@echo
-	@echo 'notebook: $(DEMO)/demo.ipynb'
-	@echo 'web page: $(DEMO)/demo.html'
+	@echo 'report:   $(DEMO)/result/report.html'
+	@echo 'notebook: $(DEMO)/result/notebook.ipynb'
 
 test: .venv/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
 	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist worksteal $(TESTS)

@@ -39,6 +39,7 @@ class Result:
     independent: Mapping[str, float] = field(default_factory=dict)
     baselines: Mapping[str, float] = field(default_factory=dict)
     rows: int = 0
+    scored: bool = False
 
 
 def data_folder() -> Path:
@@ -76,7 +77,8 @@ def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -
     folder = data / name
     train = folder / "train.csv"
     train = train if train.is_file() else next(folder / file for file in entry["files"] if file.endswith(".csv"))
-    command = [sys.executable, "-m", "notebook_bcc.cli.main", "run", str(train), "--target", entry["target"]]
+    nbcc = [sys.executable, "-c", "from notebook_bcc.cli.main import main; main()"]
+    command = [*nbcc, "run", str(train), "--target", entry["target"]]
     test = folder / "test.csv"
     if test.is_file():
         command += ["--test", str(test)]
@@ -110,6 +112,7 @@ def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -
         independent=independent,
         baselines=_best_baselines(entry),
         rows=int((entry.get("baseline_holdout") or {}).get("n_test", 10_000)),
+        scored=bool(entry["labels"]),
     )
 
 
@@ -153,12 +156,14 @@ def _too_proud(result: Result) -> float | None:
 
 
 def _holds(result: Result) -> bool:
-    level = _ratio(result, _measure(result))
-    proud = _too_proud(result)
+    """Completed, verified, with a score; where there are labels also level with the baseline and not too proud."""
+    if result.ending != "completed, verified" or "score" not in result.own:
+        return False
+    if not result.scored:
+        return True
+    level, proud = _ratio(result, _measure(result)), _too_proud(result)
     enough = 0.98 if result.rows < _SMALL else 1.0
-    return (
-        result.ending == "completed, verified" and (level is None or level >= enough) and (proud is None or proud <= 2)
-    )
+    return bool(result.independent) and (level is None or level >= enough) and (proud is None or proud <= 2)
 
 
 _COLUMNS = (

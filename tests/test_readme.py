@@ -27,7 +27,7 @@ def told(text: str) -> list[str]:
 def test_the_example_runs_and_says_what_the_readme_says(name: str, tmp_path: Path) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     (script,) = blocks(text, "yaml")
-    shown = next(block for block in blocks(text, "console") if "nbcc run" in block)
+    shown = next(block for block in blocks(text, "console") if "nbcc run words.yaml" in block)
     (tmp_path / "words.yaml").write_text(script, encoding="utf-8")
     command = [sys.executable, "-c", "from notebook_bcc.cli.main import main; main()", "run", "words.yaml"]
     run = subprocess.run(

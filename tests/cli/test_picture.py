@@ -12,6 +12,7 @@ from notebook_bcc.engine.state import Behavior, KernelState, LevelState, Positio
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionReceived, CellRerun, Record, Warned
 from notebook_bcc.notebook.document import Document
+from notebook_bcc.planners.llm.budget import Spent
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import CellType
@@ -119,3 +120,16 @@ def test_the_verification_has_a_bar_and_a_time_of_its_own() -> None:
     picture.remaining.verifying(120.0)
     lines = draw(picture, Words("en"), Symbols(), width=100, height=24).plain.split("\n")
     assert "4 of 10 cells verified  about 2 min left" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("spent", "shown"),
+    [
+        (Spent(calls=3, input_tokens=12_000, output_tokens=345, dollars=0.0123), "12,345 tokens · $0.0123"),
+        (Spent(calls=3, input_tokens=90, unpriced=3), "90 tokens · cost unknown"),
+        (Spent(calls=3, input_tokens=90, unpriced=1, dollars=0.5), "$0.5000, the rest unknown"),
+    ],
+)
+def test_tokens_and_cost_of_models_are_shown_live(spent: Spent, shown: str) -> None:
+    assert shown in drawn(busy(spent=spent), width=160)[0]
+    assert "tokens" not in drawn(busy(), width=160)[0]

@@ -18,6 +18,8 @@ from notebook_bcc.journal.records import Limits, Policies, Record, RecordBase, R
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import Generated, Planner
+from notebook_bcc.planners.llm.budget import Budget, Spent
+from notebook_bcc.planners.llm.exchange import AsksModels, Exchange
 from notebook_bcc.planners.script import Behavior, StepScript
 from notebook_bcc.planners.scripted import ScriptedPlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
@@ -77,6 +79,20 @@ class Overheard:
         await self._planner.close()
 
 
+class OverheardModels(Overheard):
+    """The same for a planner that asks models."""
+
+    def __init__(self, planner: Planner, models: AsksModels) -> None:
+        super().__init__(planner)
+        self._models = models
+
+    def allow(self, budget: Budget, spent: Spent) -> None:
+        self._models.allow(budget, spent)
+
+    def taken_exchanges(self) -> Sequence[Exchange]:
+        return self._models.taken_exchanges()
+
+
 @dataclass
 class Played:
     """A run that has stopped, and all that was seen of it."""
@@ -129,7 +145,7 @@ async def play(
     until: type[Record] | None = None,
 ) -> Played:
     """Carry the run out until it stops, or (`until`) is killed right after the first record of that type."""
-    heard = Overheard(planner)
+    heard = OverheardModels(planner, planner) if isinstance(planner, AsksModels) else Overheard(planner)
     kept = journal if journal is not None else MemoryJournal()
     used = kernel if kernel is not None else ScriptedKernel()
     runner = Runner(

@@ -132,11 +132,14 @@ def at_work_in(folder: Path) -> Iterator[Path]:
     before = Path.cwd()
     os.chdir(folder)
     sys.path.insert(0, str(folder))
-    sys.modules.pop("prepare", None)
+    written = ("prepare", "derive")
+    for name in written:
+        sys.modules.pop(name, None)
     try:
         (folder / "figures").mkdir(exist_ok=True)
         yield folder
     finally:
         os.chdir(before)
         sys.path.remove(str(folder))
-        sys.modules.pop("prepare", None)
+        for name in written:
+            sys.modules.pop(name, None)

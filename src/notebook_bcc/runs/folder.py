@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
+from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.planners.playbook.folder import PlaybookFiles, copy_playbook
 
 LAST = "last"
@@ -79,6 +80,21 @@ class RunFolder:
         return self.path / "playbook"
 
     @property
+    def models(self) -> Path:
+        """Which language models plan the run and what they may be told. Holds no key."""
+        return self.path / "models.json"
+
+    @property
+    def prices(self) -> Path:
+        """The user's own price table, as it was when the run began."""
+        return self.path / "prices.json"
+
+    @property
+    def prompts(self) -> Path:
+        """The user's own prompts, as they were when the run began."""
+        return self.path / "prompts"
+
+    @property
     def out_folder(self) -> Path | None:
         """The folder that the user wants everything in, if they named one."""
         return Path(os.readlink(self.report)).parent if self.report.is_symlink() else None
@@ -136,6 +152,7 @@ def fill_folder(
     inputs: Sequence[Input] = (),
     script: Path | None = None,
     playbook: PlaybookFiles | None = None,
+    models: ChoiceFiles | None = None,
     out: Path | None = None,
     out_folder: Path | None = None,
     large: int = LARGE_FILE,
@@ -150,6 +167,8 @@ def fill_folder(
             shutil.copyfile(script, folder.script)
         if playbook is not None:
             copy_playbook(playbook, folder.playbook)
+        if models is not None:
+            _keep_models(models, folder)
         if out is not None:
             folder.notebook.symlink_to(out.absolute())
             folder.html.symlink_to(out.absolute().with_suffix(".html"))
@@ -160,6 +179,16 @@ def fill_folder(
             folder.report.symlink_to(wanted / folder.report.name)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
+
+
+def _keep_models(models: ChoiceFiles, folder: RunFolder) -> None:
+    folder.models.write_text(models.choice.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    if models.prices is not None:
+        shutil.copyfile(models.prices, folder.prices)
+    if models.prompts is not None:
+        folder.prompts.mkdir()
+        for file in models.prompts.glob("*.md"):
+            shutil.copyfile(file, folder.prompts / file.name)
 
 
 def _place(one: Input, folder: RunFolder, *, large: int) -> None:

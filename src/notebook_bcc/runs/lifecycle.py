@@ -29,6 +29,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.planners.playbook.folder import PlaybookFiles
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
@@ -72,6 +73,7 @@ class RunOrder:
     inputs: tuple[Input, ...] = ()
     script: Path | None = None
     playbook: PlaybookFiles | None = None
+    models: ChoiceFiles | None = None
     out: Path | None = None
     out_folder: Path | None = None
     overwrite: bool = False
@@ -142,6 +144,7 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
                 inputs=order.inputs,
                 script=order.script,
                 playbook=order.playbook,
+                models=order.models,
                 out=order.out,
                 out_folder=order.out_folder,
             )
@@ -229,6 +232,10 @@ def widened(state: RunState, first: Limits) -> Limits:
         "run_seconds": elapsed(state),
         "behaviors_per_step": state.position.iteration,
         "actions_per_behavior": state.behavior.received,
+        "model_tokens": state.spent.tokens,
+        "model_dollars": state.spent.dollars,
+        "model_seconds": state.spent.seconds,
+        "model_calls": state.spent.calls,
     }
     room = {name: getattr(first, name) or getattr(limits, name) for name in used}
     return limits.model_copy(

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from notebook_bcc.engine.decide import budget_reached, elapsed
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import RunRefused
@@ -30,6 +31,7 @@ from notebook_bcc.protocol.cells import Cell
 
 # A replay comes by itself to the stops that follow from the run; a pause or a kill does not happen again.
 _STOPS_AGAIN = frozenset({"failed", "limit", "cancelled"})
+_UNFINISHED = frozenset({"paused", "interrupted", "waiting"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,12 @@ class Recording:
     repairs: tuple[RecordedRepair, ...] = ()
     decisions: tuple[bool, ...] = ()
     restarts: tuple[RunResumed, ...] = ()
+
+    @property
+    def ends_open(self) -> bool:
+        """Whether a replay does not come to the recorded end by itself: somebody has to stop it there."""
+        stopped = self.state.stopped
+        return stopped is None or stopped.reason in _UNFINISHED or _only_then(self.state)
 
     def planner(self, *, asked: Sequence[Entry] = ()) -> ReplayPlanner:
         """A planner that gives these answers. `asked` is the journal of a replay that is taken up again."""
@@ -93,7 +101,7 @@ async def read_recording(entries: AsyncIterable[Entry]) -> Recording:
         state = reduce(state, entry)
         if isinstance(entry.record, RunStarted):
             started = entry.record
-        _note(tape, entry, offered=state.policies.confirm == "offer")
+        _note(tape, entry, state)
     if started is None:
         raise RunRefused("there is no run in this journal; nothing can be replayed")
     return Recording(
@@ -110,8 +118,19 @@ async def read_recording(entries: AsyncIterable[Entry]) -> Recording:
     )
 
 
-def _note(tape: _Tape, entry: Entry, *, offered: bool) -> None:
-    """Keep what the entry brings. `offered`: changes of the plan were put to whoever was there, as the replay does."""
+def _only_then(state: RunState) -> bool:
+    """Whether a run has stopped at a limit that a replay does not know: it takes its own time, and asks no model."""
+    stopped = state.stopped
+    if stopped is None or stopped.reason != "limit":
+        return False
+    late = 0 < state.limits.run_seconds <= elapsed(state)
+    return late or bool(state.behavior.out_of_budget) or budget_reached(state) is not None
+
+
+def _note(tape: _Tape, entry: Entry, state: RunState) -> None:
+    """Keep what the entry brings; `state` is the one after it."""
+    # Changes of the plan were put to whoever was there, as the replay does.
+    offered = state.policies.confirm == "offer"
     match entry.record:
         case PlanningAnswered() as record:
             failure = "there was no answer in the record" if record.degraded else ""
@@ -127,7 +146,7 @@ def _note(tape: _Tape, entry: Entry, *, offered: bool) -> None:
             # After a crash an action may have been received again; the record has it once.
             del actions[record.index :]
             actions.append(record.action)
-        case GeneratingFailed() as record:
+        case GeneratingFailed() as record if not record.out_of_budget:
             actions, _ = tape.behaviors.setdefault(tape.behavior, ([], ""))
             tape.behaviors[tape.behavior] = (actions, record.error)
         case RepairTried() as record:
@@ -135,7 +154,7 @@ def _note(tape: _Tape, entry: Entry, *, offered: bool) -> None:
         case PlanUpdateDecided() as record if record.by == "person" or offered:
             tape.decisions.append(record.confirmed)
         case RunStopped() as record:
-            tape.stop = record.reason
+            tape.stop = "" if _only_then(state) else record.reason
         case RunResumed() as record:
             if tape.stop in _STOPS_AGAIN or (tape.stop == "waiting" and tape.asks):
                 tape.restarts.append(record)

@@ -158,6 +158,7 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         "left_out_cells": max(0, left_out),
         "rebuild_differences": list(kernel.differences),
         "planner": state.planner,
+        **({"models": models_used(state)} if state.spent.calls else {}),
         "versions": {"notebook_bcc": __version__, kernel.language: kernel.language_version},
     }
     return NotebookMetadata(
@@ -167,6 +168,19 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         language_version=kernel.language_version,
         run=run,
     )
+
+
+def models_used(state: RunState) -> dict[str, Any]:  # Any: JSON
+    """Which language models were asked, and what that took in all. An unknown cost is said to be unknown."""
+    spent = state.spent
+    return {
+        "names": list(state.models),
+        "calls": spent.calls,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": spent.cost,
+        "seconds": round(spent.seconds, 3),
+    }
 
 
 def _own_cells(document: Document) -> int:

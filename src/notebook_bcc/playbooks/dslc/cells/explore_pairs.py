@@ -1,7 +1,7 @@
 # Which numbers rise and fall together?
 shown = [str(name) for name in look[numeric_columns].nunique().nlargest(20).index]
 together = look[shown].rank().corr()
-pairs = together.where(np.triu(np.ones(together.shape, dtype=bool), 1)).stack()
+pairs = together.where(np.triu(np.ones(together.shape, dtype=bool), 1)).stack().dropna()
 pairs = pairs.reindex(pairs.abs().sort_values(ascending=False, kind="stable").index)
 strong_pairs = [[str(first), str(second), round(float(value), 2)] for (first, second), value in pairs.head(5).items()]
 names = [name.replace("$", r"\$")[:24] for name in shown]

@@ -16,4 +16,5 @@ def alike_groups(table):
 
 correlated_groups = alike_groups(look[numeric_columns[:300]].sample(min(len(look), 5_000), random_state=0))
 correlated_groups = [group[:20] for group in correlated_groups[:8]]
-print(*[", ".join(group[:8]) for group in correlated_groups], sep="\n")
+for group in correlated_groups:
+    print(", ".join(group[:8]))

@@ -37,4 +37,4 @@ identifiers = [name for name, reason in dropped_columns.items() if reason == "id
 #% if inputs.test is defined and inputs.test
 dropped_columns |= {name: "not in test" for name in candidate_columns if name not in new.columns}
 #% endif
-pd.Series(dropped_columns, dtype="object").head(40).to_frame({{ "不用的原因" if lang == "zh" else "not used because" }})
+pd.Series(dropped_columns).head(40).to_frame({{ "不用的原因" if lang == "zh" else "not used because" }}) if dropped_columns else None

@@ -24,6 +24,5 @@ if untargeted_rows < len(df):
 #% else
 untargeted_rows = 0
 #% endif
-df = df.reset_index(drop=True)
 dropped_rows = len(raw) - len(df)
 print({{ "剩余行数：" if lang == "zh" else "rows left:" }}, len(df))

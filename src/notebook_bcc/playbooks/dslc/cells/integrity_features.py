@@ -8,4 +8,4 @@ feature_kinds = [len(numeric_columns), len(category_columns), len(text_columns)]
 #% if v.can_model
 del few, codes, answer, related, single_scores
 #% endif
-print(*feature_kinds)
+print({{ "数值、类别、文本：" if lang == "zh" else "numbers, categories, texts:" }}, *feature_kinds)

@@ -33,4 +33,4 @@ group_column = next((name for name in subjects if groups_rows(name)), "")
 #% endif
 group_count = int(df_clean[group_column].nunique()) if group_column else 0
 group_rows = round(len(df_clean) / group_count, 2) if group_count else 0
-print(group_column, group_count)
+print({{ "分组列：" if lang == "zh" else "column of subjects:" }}, group_column or {{ "无" if lang == "zh" else "none" }})

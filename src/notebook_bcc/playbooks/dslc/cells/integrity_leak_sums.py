@@ -33,4 +33,4 @@ for first, form, second in leak_sums:
 if not leak_sums:
     leaks |= {name: "part of a sum" for name in made_of_many(table[numeric].to_numpy(), table[target].to_numpy(), numeric)}
 del table, numeric
-print(leaks or {{ "没有发现" if lang == "zh" else "none found" }})
+leaks or None

@@ -29,4 +29,4 @@ lacking = lacking.loc[:, lacking.any() & ~lacking.all()].astype(float)
 missing_together = together(lacking)
 zero = few.drop(columns=target_names).select_dtypes("number").iloc[:, :500] == 0
 means_none = none_where_zero(lacking, zero.loc[:, zero.any()].astype(float))
-holes.head(20).to_frame({{ "缺失行数" if lang == "zh" else "rows missing" }})
+holes.head(20).to_frame({{ "缺失行数" if lang == "zh" else "rows missing" }}) if missing_columns else None

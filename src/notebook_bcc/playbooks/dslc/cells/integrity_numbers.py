@@ -24,4 +24,4 @@ for name in text_names:
         number_texts[name], units, number_strays[name] = found
         if len(units) > 1 and {"k", "K", "M", "B", "bn", "Mio", "万", "亿"} & set(units):
             scaled_texts.append(name)
-pd.Series(number_texts, dtype="object").to_frame({{ "小数点" if lang == "zh" else "decimal mark" }})
+pd.Series(number_texts).to_frame({{ "小数点" if lang == "zh" else "decimal mark" }}) if number_texts else None

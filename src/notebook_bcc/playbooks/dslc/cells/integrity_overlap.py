@@ -11,4 +11,4 @@ def rows_in_common(table, other):
 
 
 test_overlap = rows_in_common(new, df)
-print(test_overlap)
+print({{ "测试文件中已在训练文件里的行：" if lang == "zh" else "rows of the test file that are known:" }}, test_overlap)

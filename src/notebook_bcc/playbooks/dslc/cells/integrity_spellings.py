@@ -14,6 +14,5 @@ for name in [each for each in word_columns if each not in code_parts and each no
     counts = raw[name].dropna().astype("string").str.strip().value_counts()
     if 1 < len(counts) <= 60 and len(set(usual_spellings(counts).values())) < len(counts):
         spellings[name] = usual_spellings(counts)
-pd.Series({name: ", ".join(sorted(set(usual.values())))[:80] for name, usual in spellings.items()}, dtype="object").to_frame(
-    {{ "统一为" if lang == "zh" else "one of" }}
-)
+one_of = {name: ", ".join(sorted(set(usual.values())))[:80] for name, usual in spellings.items()}
+pd.Series(one_of).to_frame({{ "统一为" if lang == "zh" else "one of" }}) if one_of else None

@@ -32,4 +32,6 @@ split_kind = "random"
 #% endif
 train, holdout = train.reset_index(drop=True), holdout.reset_index(drop=True)
 train_rows, holdout_rows = len(train), len(holdout)
-print(train_rows, holdout_rows)
+#% if v.can_model
+print({{ "学习用的行：" if lang == "zh" else "rows to learn from:" }}, train_rows, {{ "，留出：" if lang == "zh" else "set aside:" }}, holdout_rows)
+#% endif

@@ -19,4 +19,4 @@ if summed_columns and len(summed_columns) >= 0.5 * df.select_dtypes("number").il
     total_rows = sorted({*total_rows, len(df) - 1})
 total_values = [str(value) for value in raw.iloc[total_rows[0]].dropna()][:6] if total_rows else []
 df = df.drop(index=df.index[total_rows])
-raw.iloc[total_rows]
+raw.iloc[total_rows] if total_rows else None

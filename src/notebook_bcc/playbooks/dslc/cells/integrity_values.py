@@ -33,5 +33,9 @@ def look_at(name, values):
 
 
 for name, kind in parsed.dtypes.items():
-    if kind.kind in "iuf" and name not in target_names:
+    if kind.kind in "iuf" and (name not in target_names or parsed[name].nunique() > 20):
         look_at(str(name), np.sort(parsed[name].dropna().to_numpy(dtype=float)))
+# Of the target only codes for "missing" are taken out: its odd values are what is to be explained.
+for found in (only_positive, limits, negative_values, far_values):
+    for name in target_names:
+        found.pop(name, None)

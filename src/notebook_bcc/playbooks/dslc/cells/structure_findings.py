@@ -20,5 +20,6 @@ unclear_values = dict(sorted(unclear_values.items(), key=lambda item: -item[1])[
 
 # Scripts that the usual font of figures does not have.
 wide = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-needs_cjk_font = bool(wide.search(" ".join(map(str, [*column_names, *texts.head(200).to_numpy().ravel()]))))
+shown = [*column_names, *(value for name in texts.columns[:200] for value in texts[name].value_counts().index[:50])]
+needs_cjk_font = bool(wide.search(" ".join(map(str, shown))))
 readable, problem = True, ""
