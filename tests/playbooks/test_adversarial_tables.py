@@ -200,3 +200,18 @@ def test_columns_of_any_script_and_hostile_names_go_through(tmp_path: Path, lang
         for stage in STAGES:
             played.play(stage)
     assert summary(tmp_path)["task"] == "regression"
+
+
+def test_texts_with_gaps_and_rows_that_were_dropped_do_not_disturb_the_delivered_model(tmp_path: Path) -> None:
+    draws = np.random.default_rng(15)
+    words = np.array([f"word{number}" for number in range(60)])
+    table = features(200)
+    table["note"] = [" ".join(draws.choice(words, 12)) for _ in range(200)]
+    table.loc[::7, "note"] = np.nan
+    table["y"] = (5 * table["a"] + 2 * draws.normal(size=200)).round(3)
+    test = table.tail(40).drop(columns="y")
+    # Copies in front: whoever loses the place of a row afterwards mixes up all that follow.
+    dirty = pd.concat([table.head(20), table.head(160)])
+    whole_run(tmp_path, dirty, test)
+    predicted = pd.read_csv(tmp_path / "predictions.csv").iloc[:, -1]
+    assert np.corrcoef(predicted, table["y"].tail(40))[0, 1] > 0.8

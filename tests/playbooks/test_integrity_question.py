@@ -125,6 +125,7 @@ def test_subjects_with_several_rows_stay_on_one_side(tmp_path: Path) -> None:
     assert played.names["group_column"] == "patient_id"
     assert "groups" in played.steps
     assert not set(played.names["train"]["patient_id"]) & set(played.names["holdout"]["patient_id"])
+    assert "patient_id" not in played.names["numeric_columns"]
     known = table.drop(columns="y").sample(100, random_state=0)
     assert play(tmp_path, table, target="y", test=known).names["group_column"] == ""
 

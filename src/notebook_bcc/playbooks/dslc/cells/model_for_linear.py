@@ -23,6 +23,14 @@ def scaled(*steps):
 def columns_of_own():
     return OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=5, sparse_output=False)
 #% endif
+#% if v.word_columns | length > 0
+
+
+def counted(vectorizer):
+    """Words as columns; a missing text has none."""
+    filled = SimpleImputer(strategy="constant", fill_value="", keep_empty_features=True)
+    return make_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
+#% endif
 
 
 for_linear = ColumnTransformer(
@@ -52,8 +60,8 @@ for_linear = ColumnTransformer(
         #% for name in v.word_columns
         (
             {{ "words " ~ loop.index }},
-            TfidfVectorizer(binary=True, min_df=3, max_features=2000, token_pattern=r"[^\s,()\"/]+"),
-            {{ name }},
+            counted(TfidfVectorizer(binary=True, min_df=3, max_features=2000, token_pattern=r"[^\s,()\"/]+")),
+            [{{ name }}],
         ),
         #% endfor
     ],

@@ -38,8 +38,8 @@ for_trees = ColumnTransformer(
         #% for name in v.word_columns
         (
             {{ "words " ~ loop.index }},
-            CountVectorizer(binary=True, min_df=0.01, max_features=40, token_pattern=r"[^\s,()\"/]+"),
-            {{ name }},
+            counted(CountVectorizer(binary=True, min_df=0.01, max_features=40, token_pattern=r"[^\s,()\"/]+")),
+            [{{ name }}],
         ),
         #% endfor
     ],

@@ -1,12 +1,12 @@
 #% set zh = lang == "zh"
 from sklearn.inspection import permutation_importance
 
-some = X_holdout.sample(min(len(X_holdout), {{ 1000 if v.feature_count <= 30 else 400 }}), random_state=0).index
+some = X_holdout.sample(min(len(X_holdout), {{ 500 if v.feature_count <= 30 else 300 }}), random_state=0).index
 shuffled = permutation_importance(
     model,
     X_holdout.loc[some],
     y_holdout.loc[some],
-    n_repeats={{ 5 if v.feature_count <= 30 else 3 }},
+    n_repeats=3,
     random_state=0,
     #% if v.task == "regression"
     scoring="r2",

@@ -5,7 +5,7 @@ summary = {
     "rows": row_count,
     "columns": column_count,
     "model": None,
-    #% if v.target
+    #% if v.target is defined and v.target
     "target": target,
     "reason": cannot_because,
     #% endif
