@@ -9,8 +9,9 @@ def changed(estimator, ending, value):
 
 variants = [({{ "模型" if zh else "model" }}, name, as_used(estimator)) for name, estimator in candidates.items() if name != best_single]
 variants += [({{ "种子" if zh else "seed" }}, f"{best_single}, {seed}", changed(reference, "random_state", seed)) for seed in (1, 2, 3)]
+gaps = ("numbers__simpleimputer__strategy", "logarithms__simpleimputer__strategy")
 variants += [
-    ({{ "插补" if zh else "imputation" }}, {{ "线性，" if zh else "linear, " }} + way, changed(linear, "simpleimputer__strategy", way))
+    ({{ "插补" if zh else "imputation" }}, {{ "线性，" if zh else "linear, " }} + way, changed(linear, gaps, way))
     for way in ("median", "mean", "most_frequent")
     if X[numeric_columns].isna().to_numpy().any()
 ]
