@@ -83,11 +83,11 @@ clean: ## remove everything that can be made again; runs of your own stay
 	@touch $@
 
 .venv/.dev-ready: .venv/.made pyproject.toml constraints.txt
-	$(call install,ml$(comma)dev)
+	$(call install,ml$(comma)dev$(comma)llm)
 	@touch .venv/.demo-ready $@
 
 .venv/.bench-ready: .venv/.made pyproject.toml constraints.txt
-	$(call install,ml$(comma)dev$(comma)bench)
+	$(call install,ml$(comma)dev$(comma)llm$(comma)bench)
 	@touch .venv/.demo-ready .venv/.dev-ready $@
 
 comma := ,

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from notebook_bcc.engine.decide import budget_of
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.errors import MessageInvalid, RunRefused, SettingsInvalid
-from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.journal.records import INPUTS, Limits
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
 from notebook_bcc.kernel.local import LocalKernel
 from notebook_bcc.kernel.outputs import OutputLimits
 from notebook_bcc.kernel.process import find_kernelspec
 from notebook_bcc.planners.interface import Planner
+from notebook_bcc.planners.llm.asking import Account, Asker
+from notebook_bcc.planners.llm.budget import Budget, check_budget
+from notebook_bcc.planners.llm.choice import ChoiceFiles, read_choice
+from notebook_bcc.planners.llm.doors import check_library, open_model
+from notebook_bcc.planners.llm.naming import ModelName, access
+from notebook_bcc.planners.llm.planner import LlmPlanner
+from notebook_bcc.planners.llm.prompt_files import read_prompts
 from notebook_bcc.planners.playbook.check import load_playbook
 from notebook_bcc.planners.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
 from notebook_bcc.planners.playbook.planner import PlaybookPlanner
@@ -29,11 +38,14 @@ from notebook_bcc.runs.lifecycle import RunOrder, read_entries
 from notebook_bcc.runs.packages import check_packages
 from notebook_bcc.runs.recording import Recording, read_recording
 from notebook_bcc.runs.workshop import KernelWish, Workshop
-from notebook_bcc.settings import Settings, read_address, without_credentials
+from notebook_bcc.settings import Settings, read_address, read_model_keys, without_credentials
 
 # How a run's first record names its planner; what follows the colon is where the planner finds its answers.
 SCRIPT_PLANNER = "script"
 PLAYBOOK_PLANNER = "playbook"
+LLM_PLANNER = "llm"
+# These plan in this process, by a playbook of the run's own.
+_BY_PLAYBOOK = (PLAYBOOK_PLANNER, LLM_PLANNER)
 DEFAULT_PLAYBOOK = "dslc"
 REPLAY_PLANNER = "replay:"
 FIRST_DIALECT = "v1+"
@@ -83,11 +95,12 @@ def remote_planner(address: str, *, dialect: Dialect, settings: Settings) -> Rem
 
 
 def planner_spec(wish: str, *, dialect: Dialect | None, settings: Settings) -> str:
-    """How a run's record names the planner a person asked for: `script`, `playbook`, or an address without credentials.
+    """How a run's record names the planner a person asked for: `script`, `playbook`, `llm`, or an address without
+    credentials.
 
     `v1+` before the address names the first dialect. Raises SettingsInvalid.
     """
-    if wish in (SCRIPT_PLANNER, PLAYBOOK_PLANNER):
+    if wish in (SCRIPT_PLANNER, *_BY_PLAYBOOK):
         if dialect is not None:
             raise SettingsInvalid("--dialect is for a planner at an address: give one with --planner")
         return wish
@@ -110,6 +123,47 @@ def playbook_planner(files: PlaybookFiles) -> Planner:
     return PlaybookPlanner(load_playbook(files))
 
 
+def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings) -> LlmPlanner:
+    """The planner that asks these models, with a guide behind them. Raises SettingsInvalid."""
+    choice = files.choice
+    # The run says what may be spent and what was, each time something is asked.
+    account = Account(budget=Budget(), prices=files.table(), secrets=[one for one in keys.values() if one])
+
+    def asker(model: ModelName) -> Asker:
+        return Asker(open_model(access(model, keys)), account, timeout=settings.dslc_timeout)
+
+    return LlmPlanner(
+        guide=guide,
+        generating=asker(choice.generating),
+        planning=asker(choice.planning) if choice.planning is not None else None,
+        prompts=read_prompts(files.prompts),
+        share=choice.share,
+        fallback=choice.fallback,
+        language=settings.lang,
+    )
+
+
+def check_choice(files: ChoiceFiles, *, limits: Limits) -> None:
+    """Raises SettingsInvalid unless these models can be asked: their names, libraries, keys, prices and prompts."""
+    keys, prices = read_model_keys(), files.table()
+    read_prompts(files.prompts)
+    for model in files.choice.names:
+        check_library(model)
+        access(model, keys)
+        check_budget(budget_of(limits), model=str(model), price=prices.of(str(model)))
+
+
+def kept_choice(folder: RunFolder) -> ChoiceFiles:
+    """The models that a run was given. Raises MessageInvalid, RunRefused."""
+    if not folder.models.exists():
+        raise RunRefused(f"run {folder.run_id!r} was given no language model; begin one with: nbcc run --planner llm")
+    return ChoiceFiles(
+        choice=read_choice(folder.models),
+        prices=folder.prices if folder.prices.exists() else None,
+        prompts=folder.prompts if folder.prompts.exists() else None,
+    )
+
+
 async def recorded_planner(folder: RunFolder) -> Planner:
     """A planner that gives the answers a run was given, in their order. Raises RunRefused, JournalFailed."""
     return (await read_recording(read_entries(folder))).planner()
@@ -124,6 +178,10 @@ async def make_planner(spec: str, folder: RunFolder, *, settings: Settings) -> P
         return ScriptedPlanner.from_script(_kept_script(folder))
     if spec == PLAYBOOK_PLANNER:
         return playbook_planner(open_playbook(str(folder.playbook)))
+    if spec == LLM_PLANNER:
+        files = kept_choice(folder)
+        guide = playbook_planner(open_playbook(str(folder.playbook)))
+        return llm_planner(files, guide, keys=read_model_keys(), settings=settings)
     if spec.startswith(REPLAY_PLANNER):
         source = RunFolder(Path(spec.removeprefix(REPLAY_PLANNER)))
         recording = await read_recording(read_entries(source))
@@ -141,10 +199,10 @@ def run_order(order: RunOrder, path: Path | None) -> RunOrder:
     if not order.kernel_url:
         find_kernelspec(order.kernel)
     if path is None:
-        if order.planner in (SCRIPT_PLANNER, PLAYBOOK_PLANNER) or not order.goal:
+        if order.planner in (SCRIPT_PLANNER, *_BY_PLAYBOOK) or not order.goal:
             raise RunRefused("there is nothing to carry out: give a data file, a script, or --planner and --goal")
         return replace(order, name=order.name or order.goal)
-    if order.planner == PLAYBOOK_PLANNER:
+    if order.planner in _BY_PLAYBOOK:
         raise RunRefused(f"a playbook plans for data; {str(path)!r} is a script")
     script = read_script(path)
     ScriptedPlanner.from_script(script)
@@ -161,15 +219,17 @@ def run_order(order: RunOrder, path: Path | None) -> RunOrder:
 def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrder:
     """The order for a run that begins with data. All is checked before anything is on disk.
 
-    The embedded planner works by the playbook of that name; a planner elsewhere has no use for one.
-    Raises MessageInvalid, KernelStartFailed, RunRefused.
+    The embedded planners work by the playbook of that name; a planner elsewhere has no use for one.
+    Raises MessageInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
     """
     if order.planner == SCRIPT_PLANNER:
         raise RunRefused(f"{str(wish.data)!r} is a data file: a script cannot plan for it")
+    if order.models is not None:
+        check_choice(order.models, limits=order.limits)
     inputs = data_inputs(wish)
     check_inputs(inputs)
     name = playbook or DEFAULT_PLAYBOOK
-    rules = open_playbook(name) if order.planner == PLAYBOOK_PLANNER else None
+    rules = open_playbook(name) if order.planner in _BY_PLAYBOOK else None
     if rules is not None:
         playbook_planner(rules)
     if not order.kernel_url:

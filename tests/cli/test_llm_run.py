@@ -65,7 +65,7 @@ def test_a_model_writes_the_notebook_and_everything_about_it_is_told_and_kept(ho
     (folder,) = houses.runs
     notebook = read_notebook(folder / "notebook.ipynb")
     assert notebook.document.title == "First look"
-    headings = ("The table", "One column")
+    headings = ("First look", "The table", "One column")
     sources = [cell.source for cell in notebook.document.cells]
     assert [source for source in sources if not source.endswith(headings)] == [
         "We read the table.",
@@ -73,7 +73,7 @@ def test_a_model_writes_the_notebook_and_everything_about_it_is_told_and_kept(ho
         "One price is missing.",
         DRAW,
     ]
-    assert len(sources) == 6, "the playbook's headings are there"
+    assert len(sources) == 7, "the playbook's headings are there"
     assert notebook.run["verified"]["ok"] is True
     models = notebook.run["models"]
     assert (models["names"], models["calls"], models["cost"]) == ([model], 3, "unknown")
@@ -86,7 +86,7 @@ def test_a_model_writes_the_notebook_and_everything_about_it_is_told_and_kept(ho
     assert "missing_counts" in prompts
     for secret in ("Zanzibar", "Quux", "Ottoline", "Ignore all", "Pfeffer"):
         assert secret not in prompts
-        assert secret in str(notebook.document.cells) or secret in TABLE
+    assert "Zanzibar Quux" in (folder / "notebook.ipynb").read_text(), "it was printed"
     for file in folder.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
     assert KEY not in done.stdout + done.stderr

@@ -27,6 +27,7 @@ class FakeChat:
     finish: Finish = "stop"
     piece: int = 7
     asked: list[list[ChatMessage]] = field(default_factory=list)
+    allowed: list[int] = field(default_factory=list)
     closed: int = 0
 
     async def stream(
@@ -40,6 +41,7 @@ class FakeChat:
     ) -> AsyncIterator[str | Usage]:
         answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append(list(messages))
+        self.allowed.append(max_tokens)
         if isinstance(answer, PlannerFailed):
             raise answer
         text = answer.text if isinstance(answer, Broken) else answer

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from engine.play import AUTO, Played, one_step, play, run_code, scripted, workflow
 from llm.fake_chat import Broken, FakeChat, judged, written
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerRefused, PlannerUnreachable
-from notebook_bcc.journal.records import Warned
+from notebook_bcc.journal.records import RunResumed, Warned
 from notebook_bcc.planners.interface import ActionData, Planner
-from notebook_bcc.planners.llm.asking import Account, Asker, Exchange
+from notebook_bcc.planners.llm.asking import Account, Asker
 from notebook_bcc.planners.llm.budget import Budget
+from notebook_bcc.planners.llm.exchange import Exchange
 from notebook_bcc.planners.llm.planner import Fallback, LlmPlanner
 from notebook_bcc.planners.llm.prices import Price, Prices
 from notebook_bcc.planners.llm.prompt_files import read_prompts
@@ -44,17 +46,17 @@ class Company:
         *,
         judge: Sequence[str] = (),
         guided_by: Planner | None = None,
-        budget: Budget | None = None,
         fallback: Fallback = "playbook",
         share: Share = "schema",
         suggest: bool = True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model = FakeChat(answers)
         self.judge = FakeChat(judge)
         self.exchanges: list[Exchange] = []
-        self.account = Account(budget=budget or Budget(), prices=PRICES)
-        asker = Asker(self.model, self.account, timeout=30.0, keep=self.exchanges.append)
-        judging = Asker(self.judge, self.account, timeout=30.0, keep=self.exchanges.append)
+        self.account = Account(budget=Budget(), prices=PRICES)
+        asker = Asker(self.model, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)
+        judging = Asker(self.judge, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)
         self.planner = LlmPlanner(
             guide=guided_by or guide(),
             generating=asker,
@@ -211,6 +213,18 @@ async def test_with_stop_the_run_ends_recoverable(answer: str | PlannerUnreachab
     assert GUIDED not in played.sources
 
 
+@pytest.mark.parametrize("answers", [[written("m = 1"), written("k = 1")], [written("m = 1")]])
+async def test_with_stop_a_goal_that_is_missed_again_and_again_ends_recoverable_too(answers: list[str]) -> None:
+    played = await Company(answers, fallback="stop").run()
+    assert played.state.fsm is State.ERROR
+    assert "missing outputs" in played.state.failure_reason or "no progress" in played.state.failure_reason
+    assert GUIDED not in played.sources
+    better = Company([GOOD], fallback="stop")
+    gone_on = await play(better.planner, journal=played.journal, kernel=played.kernel, resume=RunResumed())
+    assert completed(gone_on)
+    assert gone_on.sources[-1] == "n = 40 + 2"
+
+
 async def test_a_stream_that_breaks_keeps_what_came_and_goes_on() -> None:
     half = written("m = 1", "n = 2").split('"n = 2"')[0]
     company = Company([Broken(half, UNREACHABLE), GOOD])
@@ -224,16 +238,6 @@ async def test_a_half_built_action_is_never_executed() -> None:
     played = await company.run()
     assert completed(played)
     assert "n = 1" not in played.sources
-
-
-@pytest.mark.parametrize("budget", [Budget(calls=0), Budget(tokens=0), Budget(seconds=0.0), Budget(dollars=0.0)])
-async def test_without_a_budget_the_guide_does_it(budget: Budget) -> None:
-    company = Company([GOOD], budget=budget)
-    played = await company.run()
-    assert completed(played)
-    assert played.sources[-1] == GUIDED
-    assert not company.model.asked
-    assert "budget" in str(played.records(Warned))
 
 
 async def test_what_was_spent_is_counted_over_both_models() -> None:
@@ -315,3 +319,36 @@ async def test_closing_closes_everything_and_may_be_repeated() -> None:
     await company.planner.close()
     await company.planner.close()
     assert company.model.closed == company.judge.closed == 2
+
+
+HEADED = [
+    {"action": "update_title", "title": "Rows"},
+    {"action": "new_chapter", "content": "Counting"},
+    *run_code(GUIDED),
+]
+
+
+def chapters(played: Played) -> list[str]:
+    return [source for source in played.sources if "Counting" in source]
+
+
+@pytest.mark.parametrize(
+    "answers", [[GOOD], [written("m = 1"), GOOD], [written("m = 1"), written("k = 1")], ["nonsense"], [UNREACHABLE]]
+)
+async def test_titles_and_chapters_are_the_guides_and_stand_there_once(
+    answers: list[str | PlannerUnreachable | PlannerAnswerInvalid | Broken],
+) -> None:
+    company = Company(answers, guided_by=one_step(Behavior(actions=HEADED, expected=("n",), goal="Count.")))
+    played = await company.run()
+    assert completed(played)
+    assert played.state.document.title == "Rows"
+    assert len(chapters(played)) == 1
+    assert chapters(played)[0] in played.sources[:2], "it stands before what it is about"
+
+
+async def test_a_behavior_without_a_text_or_a_cell_needs_no_model() -> None:
+    company = Company([GOOD], guided_by=one_step(Behavior(actions=HEADED[:2], goal="Begin.")))
+    played = await company.run()
+    assert completed(played)
+    assert len(chapters(played)) == 1
+    assert not company.model.asked

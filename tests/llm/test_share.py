@@ -157,3 +157,11 @@ def test_code_is_told_without_texts_when_nothing_is_shared() -> None:
     assert "species" not in told
     assert "sex" not in told
     assert "x = df[" in told
+
+
+def test_more_secrets_than_can_be_looked_for_leave_nothing_to_tell() -> None:
+    names = [f"customer number {number}" for number in range(5_001)]
+    told = made("schema", {"customers": names})
+    for name in (names[0], names[-1]):
+        assert name not in told.code(f"best = {name!r}")
+        assert name not in told.words(f"The best is {name}.")

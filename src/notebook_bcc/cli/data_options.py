@@ -71,7 +71,7 @@ def data_wish(
             raise SettingsInvalid(f"{stray} is for a run that begins with data, and {where}")
         return None
     form = format_of(what)
-    if playbook and planner:
+    if playbook and planner not in ("", "playbook", "llm"):
         raise SettingsInvalid("give --playbook or --planner, not both: a planner elsewhere has its own plan")
     for option, wanted in (("--sheet", "excel"), ("--table", "sqlite")):
         if said[option] and form != wanted:

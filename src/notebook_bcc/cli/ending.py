@@ -9,7 +9,7 @@ from typing import Any
 
 from notebook_bcc.cli.codes import Exit, exit_of_stop
 from notebook_bcc.cli.console import option_lines
-from notebook_bcc.cli.narration import one_line, safe
+from notebook_bcc.cli.narration import cost_of, one_line, safe
 from notebook_bcc.cli.view import View
 from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.state import RunState
@@ -17,6 +17,7 @@ from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.notebook.report import file_size
 from notebook_bcc.protocol.messages import Question
 from notebook_bcc.runs.deliverables import DeliveredFile
+from notebook_bcc.runs.saver import models_used
 from notebook_bcc.runs.session import Delivery
 from notebook_bcc.runs.verify import Verification
 
@@ -31,6 +32,8 @@ def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, word
     reason = stopped.reason if stopped is not None else "interrupted"
     view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason))
     _say_where(state, delivery, view, words)
+    if state.spent.calls:
+        view.say(_models_line(state, words))
     if delivery.left_out:
         view.say(words("left_out", count=delivery.left_out, run=run_id))
     if reason == "waiting" and state.question is not None:
@@ -55,8 +58,20 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> 
         "html": str(delivery.html or ""),
         "report": str(delivery.report or ""),
         "files": [{"name": one.name, "path": str(one.path), "size": one.size} for one in delivery.files],
+        **({"models": models_used(state)} if state.spent.calls else {}),
     }
     return facts | ({"question": state.question.to_dict()} if state.question is not None else {})
+
+
+def _models_line(state: RunState, words: Words) -> str:
+    spent = state.spent
+    return words(
+        "models_spent",
+        calls=spent.calls,
+        tokens=f"{spent.tokens:,}",
+        cost=cost_of(spent, words),
+        seconds=words.seconds(spent.seconds),
+    )
 
 
 def _say_where(state: RunState, delivery: Delivery, view: View, words: Words) -> None:

@@ -32,6 +32,7 @@ from notebook_bcc.journal.records import (
     Transitioned,
     Warned,
 )
+from notebook_bcc.planners.llm.budget import Spent
 from notebook_bcc.protocol.vocabulary import CellType, Event
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
@@ -176,6 +177,14 @@ def stop_line(record: RunStopped, state: RunState, words: Words) -> Line:
     )
     tone: Tone = "good" if record.reason == "completed" else "error" if record.reason == "failed" else "warning"
     return Line(text, tone, lasting=True)
+
+
+def cost_of(spent: Spent, words: Words) -> str:
+    """What models have cost, as far as it is known: never a zero that only means that nobody knows."""
+    known = f"${spent.dollars:.4f}"
+    if not spent.unpriced:
+        return known
+    return words("cost_partly", cost=known) if spent.dollars else words("cost_unknown")
 
 
 def local_time(at: str) -> str:

@@ -21,7 +21,7 @@ from notebook_bcc.errors import JournalFailed
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.folder import find_run, run_folders
 from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
-from notebook_bcc.runs.saver import has_failed
+from notebook_bcc.runs.saver import has_failed, models_used
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
 
@@ -114,6 +114,7 @@ def _facts(summary: RunSummary) -> dict[str, Any]:
         "detail": stopped.detail if stopped is not None else "",
         "pid": summary.holder.pid if summary.holder is not None else None,
         "notebook": str(summary.folder.delivered),
+        **({"models": models_used(state)} if state.spent.calls else {}),
     }
 
 
@@ -135,11 +136,20 @@ def _rows(summary: RunSummary, state: RunState) -> list[tuple[str, str]]:
         ("actions", str(state.actions_completed)),
         ("cells", f"{len(state.document.cells)}, {len(code)} with code" + (f", {failed} failed" if failed else "")),
         ("time", clock_time(elapsed(state))),
+        ("models", _models(state)),
         ("started", _local(state.started_at)),
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
         ("next", _next_command(summary, state)),
     ]
+
+
+def _models(state: RunState) -> str:
+    spent = state.spent
+    if not spent.calls:
+        return ""
+    names = ", ".join(one_line(name, limit=80) for name in state.models)
+    return f"{names}: {spent.calls} calls, {spent.tokens:,} tokens, cost {spent.cost}, {spent.seconds:.0f} s"
 
 
 def _next_command(summary: RunSummary, state: RunState) -> str:

@@ -9,7 +9,7 @@ from typing import Self
 
 from rich.text import Text
 
-from notebook_bcc.cli.narration import one_line, safe
+from notebook_bcc.cli.narration import cost_of, one_line, safe
 from notebook_bcc.cli.remaining import Remaining
 from notebook_bcc.cli.words import Words, clock_time
 from notebook_bcc.engine.state import RunState
@@ -138,6 +138,9 @@ def _progress(picture: Picture, words: Words, symbols: Symbols) -> Text:
     line.append(
         "  " + words("elapsed", time=clock_time(picture.elapsed), actions=state.actions_completed), style="cyan"
     )
+    if state.spent.calls:
+        spent = words("models_live", tokens=f"{state.spent.tokens:,}", cost=cost_of(state.spent, words))
+        line.append(f"  {spent}", style="magenta")
     return line
 
 

@@ -80,10 +80,9 @@ async def _carry(session: Session, recording: Recording, view: View) -> None:
 
 
 def _is_at_end(session: Session, recording: Recording) -> bool:
-    """Whether the replay has done all that was recorded of a run that was paused, killed or left waiting."""
-    stopped = recording.state.stopped
-    unfinished = stopped is None or stopped.reason in ("paused", "interrupted", "waiting")
-    return unfinished and session.state.actions_completed >= recording.state.actions_completed
+    """Whether the replay has done all that was recorded of a run that was paused, killed, left waiting, or at
+    the end of its time or of what its models may take."""
+    return recording.ends_open and session.state.actions_completed >= recording.state.actions_completed
 
 
 def _compared(session: Session, source: RunFolder, recording: Recording, view: View, words: Words) -> Exit:

@@ -10,6 +10,13 @@ from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.data_options import SetOption, TargetOption, set_inputs
+from notebook_bcc.cli.model_options import (
+    BudgetCallsOption,
+    BudgetCostOption,
+    BudgetSecondsOption,
+    BudgetTokensOption,
+    say_models,
+)
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
@@ -35,10 +42,12 @@ from notebook_bcc.cli.options import (
     settings_of,
 )
 from notebook_bcc.cli.words import Words
+from notebook_bcc.journal.records import Limits
+from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, resumed
+from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, load_state, resumed
 from notebook_bcc.settings import Settings
-from notebook_bcc.wiring import planner_spec, workshop
+from notebook_bcc.wiring import LLM_PLANNER, check_choice, kept_choice, planner_spec, workshop
 
 
 async def resume_command(
@@ -55,10 +64,14 @@ async def resume_command(
         str,
         typer.Option(
             "--planner",
-            help="Another planner: a URL, `remote`, or its own `script` or `playbook`.",
+            help="Another planner: a URL, `remote`, or its own `script`, `playbook` or `llm`.",
             metavar="URL",
         ),
     ] = "",
+    budget_tokens: BudgetTokensOption = None,
+    budget_cost: BudgetCostOption = None,
+    budget_seconds: BudgetSecondsOption = None,
+    budget_calls: BudgetCallsOption = None,
     dialect: DialectOption = None,
     token_file: TokenFileOption = None,
     kernel_url: KernelUrlOption = None,
@@ -90,6 +103,8 @@ async def resume_command(
       nbcc resume last --target price        after a question about the target
       nbcc resume last                       after a stop, a crash, a kill, an error
       nbcc resume last --max-actions 500     after a limit
+      nbcc resume last --budget-tokens 90000 after a budget: so much in all, what was spent before included
+      nbcc resume last --planner playbook    the same, and the playbook does the rest without a model
       nbcc resume last --restart workflow    the whole workflow again, after an error
       nbcc resume last --restart reset       from nothing, also after a cancel
     """
@@ -105,7 +120,14 @@ async def resume_command(
             interactive=interactive,
         ),
         limits=given(
-            actions=max_actions, behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout
+            actions=max_actions,
+            behaviors_per_step=max_behaviors,
+            run_seconds=max_seconds,
+            cell_seconds=cell_timeout,
+            model_tokens=budget_tokens,
+            model_dollars=budget_cost,
+            model_seconds=budget_seconds,
+            model_calls=budget_calls,
         ),
         planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
         # Without a wish for another place the run stays where it was.
@@ -114,6 +136,16 @@ async def resume_command(
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
+
+
+async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:
+    """The language models that will plan the run from here on. Raises MessageInvalid, RunRefused, JournalFailed."""
+    if order.planner:
+        return kept_choice(folder) if order.planner == LLM_PLANNER else None
+    # Folding a long journal takes a while: only where there may be models at all.
+    if not folder.models.exists() or (await load_state(folder)).planner != LLM_PLANNER:
+        return None
+    return kept_choice(folder)
 
 
 async def go_on(
@@ -126,8 +158,13 @@ async def go_on(
     quiet: bool = False,
 ) -> Exit:
     """Take a run up again in front of the user."""
+    models = await models_of(folder, order)
+    if models is not None:
+        check_choice(models, limits=Limits().model_copy(update=dict(order.limits)))
     words = Words(settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=verify)
+    if models is not None:
+        say_models(models, view, words)
     tools = workshop(settings)
     return await carry_out(
         lambda company: resumed(folder, order, workshop=tools, company=company),

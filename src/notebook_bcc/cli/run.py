@@ -20,6 +20,20 @@ from notebook_bcc.cli.data_options import (
     TimeOption,
     data_wish,
 )
+from notebook_bcc.cli.model_options import (
+    BudgetCallsOption,
+    BudgetCostOption,
+    BudgetSecondsOption,
+    BudgetTokensOption,
+    FallbackOption,
+    ModelOption,
+    PlanningModelOption,
+    PricesOption,
+    PromptsOption,
+    ShareOption,
+    chosen_models,
+    say_models,
+)
 from notebook_bcc.cli.options import (
     CellTimeoutOption,
     ConfirmOption,
@@ -48,7 +62,15 @@ from notebook_bcc.cli.options import (
 from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.records import Limits, Policies
 from notebook_bcc.runs.lifecycle import RunOrder, started
-from notebook_bcc.wiring import PLAYBOOK_PLANNER, SCRIPT_PLANNER, data_order, planner_spec, run_order, workshop
+from notebook_bcc.wiring import (
+    LLM_PLANNER,
+    PLAYBOOK_PLANNER,
+    SCRIPT_PLANNER,
+    data_order,
+    planner_spec,
+    run_order,
+    workshop,
+)
 
 
 async def run_command(
@@ -78,11 +100,21 @@ async def run_command(
         str,
         typer.Option(
             "--planner",
-            help="Who plans: the DSLC service at a URL, or `remote` for the one at DSLC_BASE_URL. Default: the "
-            "script, or for data the playbook. [env: DSLC_TOKEN for its token]",
-            metavar="URL",
+            help="Who plans: `llm` for a language model (see --model), the DSLC service at a URL, or `remote` for the "
+            "one at DSLC_BASE_URL. Default: the script, or for data the playbook. [env: DSLC_TOKEN for its token]",
+            metavar="llm|URL",
         ),
     ] = "",
+    model: ModelOption = "",
+    planning_model: PlanningModelOption = "",
+    share: ShareOption = None,
+    fallback: FallbackOption = None,
+    budget_tokens: BudgetTokensOption = None,
+    budget_cost: BudgetCostOption = None,
+    budget_seconds: BudgetSecondsOption = None,
+    budget_calls: BudgetCallsOption = None,
+    prices: PricesOption = None,
+    prompts: PromptsOption = None,
     dialect: DialectOption = None,
     token_file: TokenFileOption = None,
     kernel: Annotated[str, typer.Option("--kernel", help="The Jupyter kernel to run cells in.")] = "python3",
@@ -122,7 +154,16 @@ async def run_command(
     finds something that changes its plan, you are asked; where nobody is there to ask, its changes are accepted.
     When it cannot go on without an answer it stops, and `nbcc resume last --set target=...` gives one.
 
-    With --planner a service plans instead; a script or data given as well bring their files. With --kernel-url the
+    With --planner llm a language model writes the cells, and the playbook keeps it honest: what it promises is checked,
+    and what the model does not manage the playbook writes. Before anything is asked it is said which model is told
+    what, and where; by default names, types and aggregate numbers of the data, and no cell values. A budget ends the
+    run in a valid notebook, and `nbcc resume last --budget-tokens N` goes on.
+
+    \b
+      nbcc run houses.csv --target SalePrice --planner llm --model openai:gpt-4o-mini --budget-cost 0.50
+      nbcc run houses.csv --planner llm --model http://127.0.0.1:11434/v1#llama3.1 --share none
+
+    With --planner URL a service plans instead; a script or data given as well bring their files. With --kernel-url the
     cells run behind a Jupyter Server; `nbcc backend` starts one.
 
     \b
@@ -170,7 +211,20 @@ async def run_command(
         planner=planner,
         lang=settings.lang,
     )
-    embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER)
+    embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER, LLM_PLANNER)
+    budgets = given(
+        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
+    )
+    models = chosen_models(
+        planner,
+        model=model,
+        planning_model=planning_model,
+        share=share,
+        fallback=fallback,
+        prices=prices,
+        prompts=prompts,
+        budgets=budgets,
+    )
     out_file, out_folder = out_paths(out)
     order = RunOrder(
         name=name,
@@ -191,9 +245,11 @@ async def run_command(
         limits=Limits(
             actions=settings.max_execution_steps,
             **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
+            **budgets,
         ),
         kernel=kernel,
         kernel_url=settings.kernel_url,
+        models=models,
         out=out_file,
         out_folder=out_folder,
         overwrite=overwrite,
@@ -201,6 +257,8 @@ async def run_command(
     order = run_order(order, what) if wish is None else data_order(order, wish, playbook=playbook)
     words = Words(settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=not no_verify)
+    if models is not None:
+        say_models(models, view, words)
     tools = workshop(settings)
     return await carry_out(
         lambda company: started(order, root=settings.runs, workshop=tools, company=company),

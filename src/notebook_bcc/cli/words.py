@@ -172,6 +172,30 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "backend_use": ("use it with:   {command}", "使用方法：{command}"),
     "seconds": ("{value} s", "{value} 秒"),
+    "model_local": ("model {model}, on this machine", "模型 {model}，在本机运行"),
+    "model_away": (
+        "model {model}: what it is told leaves this machine for {address}",
+        "模型 {model}：告知它的内容将离开本机，发送到 {address}",
+    ),
+    "share_values": (
+        "it may be told everything of the data, cell values included (--share values)",
+        "可告知数据的全部内容，包括单元格的值（--share values）",
+    ),
+    "share_schema": (
+        "of the data it may be told names, types and aggregate numbers, no cell values (--share schema)",
+        "只告知数据的名称、类型和汇总数字，不含单元格的值（--share schema）",
+    ),
+    "share_none": (
+        "it may be told nothing of the data: your goal and the plan's own words (--share none)",
+        "不告知任何数据内容，只有目标和计划本身的文字（--share none）",
+    ),
+    "models_spent": (
+        "models:    {calls} calls, {tokens} tokens, {cost}, {seconds}",
+        "模型：    调用 {calls} 次，{tokens} 个词元，{cost}，{seconds}",
+    ),
+    "models_live": ("{tokens} tokens · {cost}", "{tokens} 个词元 · {cost}"),
+    "cost_unknown": ("cost unknown", "费用未知"),
+    "cost_partly": ("{cost}, the rest unknown", "{cost}，其余未知"),
 }
 
 _INDEX: Final[Mapping[Language, int]] = {"en": 0, "zh": 1}

@@ -52,10 +52,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing a model wrote for the notebook: its actions, and the code among them."""
+    """One thing a model wrote for the notebook: its actions, and the code or the text in them."""
 
     actions: tuple[Action, ...]
     code: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def piece_of(found: Scanned) -> Piece | str:
     if len(content) > (LONGEST_CODE if kind == "code" else LONGEST_TEXT):
         return f"a {kind} is too long: {len(content)} characters"
     if kind == "text":
-        return Piece(({"action": "add", "shot_type": "dialogue", "content": content},))
+        return Piece(({"action": "add", "shot_type": "dialogue", "content": content},), text=content)
     if _SHELL.search(content):
         return "a cell calls a shell or an installer, which is not allowed"
     add = {"action": "add", "shot_type": "action", "content": content}

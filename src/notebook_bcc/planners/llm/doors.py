@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.planners.llm.anthropic_door import AnthropicModel
 from notebook_bcc.planners.llm.chat import ChatModel
-from notebook_bcc.planners.llm.naming import Access
+from notebook_bcc.planners.llm.naming import Access, ModelName
 from notebook_bcc.planners.llm.openai_door import OpenAiModel
 
 
 def open_model(access: Access) -> ChatModel:
     """The model, ready to be asked. Raises SettingsInvalid when its library is not installed."""
     return AnthropicModel(access) if access.model.vendor == "anthropic" else OpenAiModel(access)
+
+
+def check_library(model: ModelName) -> None:
+    """Raises SettingsInvalid unless the library for this model is there. Loads nothing."""
+    if find_spec("anthropic" if model.vendor == "anthropic" else "openai") is None:
+        raise SettingsInvalid(f"model {model} needs: pip install 'notebook-bcc[llm]'")

@@ -19,7 +19,10 @@ ATTEMPT: Final = "model_attempt"
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # What stands before an error in a feedback: the action that failed.
-_ACTION = re.compile(r"\A[a-z_]+: (?=[A-Za-z_.]*[A-Z])")
+ACTION_PREFIX: Final = re.compile(r"\A[a-z_]+: (?=[A-Za-z_.]*[A-Z])")
+_LATIN = re.compile(r"[A-Za-z]")
+# From so many letters on a text is written in some language.
+_TELLING: Final = 30
 _SHARES: Final[Mapping[str, float]] = {
     "variables": 0.25,
     "effects": 0.2,
@@ -64,6 +67,15 @@ def language_of(request: Request, default: Language) -> Language:
         return "zh" if wanted == "zh" else "en"
     goal = request.observation.location.goals.workflow or ""
     return "zh" if _CHINESE.search(goal) else default
+
+
+def is_written_in(text: str, language: Language) -> bool:
+    """Whether a text may stand in a notebook of that language. Names and numbers belong to none: short texts always."""
+    chinese = len(_CHINESE.findall(text))
+    latin = len(_LATIN.findall(text))
+    if language == "zh":
+        return chinese > 0 or latin < _TELLING
+    return chinese < _TELLING or chinese < latin
 
 
 def expected_of(request: Request) -> tuple[str, ...]:
@@ -115,7 +127,7 @@ def parts_of(
 
 def _problem(told: Sharing, text: str) -> str:
     """What was wrong, as it may be told: an error may quote data, a sentence of the plan may name what it holds."""
-    said = _ACTION.sub("", text)
+    said = ACTION_PREFIX.sub("", text)
     return told.error(said) if is_error(said) else told.words(text)
 
 

@@ -23,9 +23,18 @@ from notebook_bcc.planners.llm.answers import Judgement, Piece
 from notebook_bcc.planners.llm.asking import Asker
 from notebook_bcc.planners.llm.budget import Budget, Spent
 from notebook_bcc.planners.llm.chat import ChatMessage, Usage
-from notebook_bcc.planners.llm.evidence import Attempt, attempt_of, expected_of, language_of, parts_of
+from notebook_bcc.planners.llm.evidence import (
+    ACTION_PREFIX,
+    Attempt,
+    attempt_of,
+    expected_of,
+    is_written_in,
+    language_of,
+    parts_of,
+)
 from notebook_bcc.planners.llm.exchange import Exchange, cut
-from notebook_bcc.planners.llm.progress import Round, stuck
+from notebook_bcc.planners.llm.frame import Frame, frame_of, is_heading
+from notebook_bcc.planners.llm.progress import Round, code_shape, stuck
 from notebook_bcc.planners.llm.prompt import build_prompt
 from notebook_bcc.planners.llm.prompt_files import Language, PromptFiles
 from notebook_bcc.planners.llm.scanner import Scanner
@@ -48,6 +57,7 @@ _T = TypeVar("_T")
 _REMEMBERED: Final = 64
 # Of an answer that cannot be used: so much of it is shown to the model again.
 _LONGEST_AGAIN: Final = 2_000
+_UNREACHED: Final = "it could not be reached"
 _NOTES: Final = {
     "en": "*The model did not manage this part ({reason}); it is done by the playbook.*",
     "zh": "*模型没能完成这一部分（{reason}），改由剧本完成。*",
@@ -100,6 +110,7 @@ class LlmPlanner:
         self._generated: OrderedDict[str, tuple[Generated, ...]] = OrderedDict()
         self._rounds: OrderedDict[str, tuple[Round, ...]] = OrderedDict()
         self._given_up: OrderedDict[str, str] = OrderedDict()
+        self._unreached = 0
 
     @property
     def name(self) -> str:
@@ -151,25 +162,40 @@ class LlmPlanner:
             # The answers were no answers: asking for the spare one costs as much and brings the same.
             raise PlannerAnswerInvalid(planner=self.name, reason=known)
         reason = self._gives_way(request, attempt, spare=spare)
+        if reason and self._fallback == "stop":
+            raise self._gave_up(request, reason)
         if reason:
-            async for item in self._guided(request, reason):
+            async for item in self._guided(request, reason, attempt):
                 yield item
             return
-        suggestion = await self._suggestion(request)
+        frame = await self._frame(request)
+        if frame.is_all:
+            for item in (*frame.before, *frame.after):
+                yield item
+            return
         parts = parts_of(
             request,
             share=self._share,
             tokens=self._limits.prompt_tokens,
             problems=attempt.problems,
-            suggestion=suggestion,
+            # With `none` nothing is suggested: a template is filled in with what the data holds.
+            suggestion=frame.contents if self._suggest and self._share != "none" else (),
         )
         language = language_of(request, self._language)
         messages = build_prompt(self._prompts.of("generate", language), parts)
         for _ in range(2):
-            writing = _Writing()
+            writing = _Writing(language)
+            waiting = frame.before if attempt.number == 1 else ()
             async for item in self._written(request, messages, writing):
+                # Not before the model has something to say: until then the whole answer may be asked for again.
+                for heading in waiting:
+                    yield heading
+                waiting = ()
                 yield item
             if writing.pieces:
+                for change in frame.after:
+                    yield change
+                self._unreached = 0
                 self._note(request, writing.code)
                 return
             if writing.final:
@@ -179,7 +205,7 @@ class LlmPlanner:
             messages = [*messages, ChatMessage("assistant", said), ChatMessage("user", again)]
         if self._fallback == "stop":
             raise self._gave_up(request, writing.reason)
-        async for item in self._guided(request, writing.reason):
+        async for item in self._guided(request, writing.reason, attempt):
             yield item
 
     async def repair(self, request: Request) -> str | None:
@@ -219,6 +245,8 @@ class LlmPlanner:
         problems = _problems(request, answer)
         opinion = await self._opinion(request, problems) if self._planning is not None else None
         by_model = attempt.number <= self._limits.tries
+        if not problems and by_model and self._repeats(request):
+            problems = ("The code is that of an earlier behavior, which was asked for something else.",)
         if not problems or not by_model:
             return _with_focus(answer, opinion, disagrees=opinion is not None and not opinion.achieved)
         if opinion is not None and opinion.achieved:
@@ -227,6 +255,8 @@ class LlmPlanner:
 
     async def _opinion(self, request: Request, problems: Sequence[str]) -> Judgement | None:
         assert self._planning is not None
+        if self._unreached >= self._limits.patience:
+            return None
         parts = parts_of(request, share=self._share, tokens=self._limits.prompt_tokens, problems=problems)
         messages = build_prompt(self._prompts.of("judge", language_of(request, self._language)), parts)
         # A judge that cannot be asked changes nothing: the evidence decides anyway.
@@ -241,37 +271,51 @@ class LlmPlanner:
             return answers.judgement_of(text)
         return None
 
+    def _repeats(self, request: Request) -> bool:
+        """Whether a behavior that promised nothing ran the code of another one. Where something was promised, what
+        exists is evidence enough."""
+        rounds = self._rounds.get(_behavior(request), ())
+        if expected_of(request) or not rounds or not rounds[-1].code:
+            return False
+        newest = code_shape(rounds[-1].code)
+        others = (one for key, kept in self._rounds.items() if key != _behavior(request) for one in kept)
+        return any(code_shape(one.code) == newest for one in others)
+
     def _gives_way(self, request: Request, attempt: Attempt, *, spare: bool) -> str:
         """Why the guide writes this time; empty: the model does."""
         if spare and self._fallback == "playbook":
-            return "it could not be reached"
-        if attempt.number > self._limits.tries:
-            return attempt.problems[-1] if attempt.problems else "too many attempts"
+            self._unreached += 1
+            return _UNREACHED
+        if self._unreached >= self._limits.patience:
+            # Waiting for every retry of every behavior would take longer than the work.
+            return _UNREACHED
         rounds = self._rounds.get(_behavior(request), ())
+        # Where the guide may not write, a person who resumes the run wants the model to try again.
+        if attempt.number > self._limits.tries and (rounds or self._fallback == "playbook"):
+            return attempt.problems[-1] if attempt.problems else "too many attempts"
         failed = [Round(code=one.code, error="; ".join(attempt.problems)) for one in rounds]
         found = stuck(failed, patience=self._limits.patience)
         return str(found) if found is not None else ""
 
-    async def _suggestion(self, request: Request) -> list[str]:
+    async def _frame(self, request: Request) -> Frame:
         """What the guide would write. Nothing when it cannot: then the model has to do without."""
-        if not self._suggest:
-            return []
-        texts: list[str] = []
         with contextlib.suppress(PlannerFailed):
-            async for item in self._guide.generate(request):
-                content = (
-                    item.data.get("content") if isinstance(item, ActionData) and isinstance(item.data, dict) else None
-                )
-                if isinstance(content, str):
-                    texts.append(content)
-        return texts
+            return frame_of([item async for item in self._guide.generate(request)])
+        return Frame()
 
-    async def _guided(self, request: Request, reason: str) -> AsyncIterator[Generated]:
+    async def _guided(self, request: Request, reason: str, attempt: Attempt) -> AsyncIterator[Generated]:
         """The guide's content, with a line for the reader that says so."""
         note = _NOTES[language_of(request, self._language)].format(reason=_reader(reason))
-        yield ActionData({"action": "add", "shot_type": "dialogue", "content": note})
+        said = False
         yield StreamWarning(f"the model gave way to {self._guide.name}: {reason}")
         async for item in self._guide.generate(request):
+            heading = is_heading(item)
+            if heading and attempt.number > 1:
+                # An attempt before this one has begun the chapter.
+                continue
+            if not heading and not said:
+                said = True
+                yield ActionData({"action": "add", "shot_type": "dialogue", "content": note})
             yield item
 
     async def _written(
@@ -331,7 +375,8 @@ class LlmPlanner:
 class _Writing:
     """How one answer of the model goes."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language) -> None:
+        self._language = language
         self.pieces = 0
         self.code = ""
         self.text = ""
@@ -339,6 +384,8 @@ class _Writing:
         self.final = False
 
     def take(self, piece: Piece | str) -> list[Generated]:
+        if not isinstance(piece, str) and not piece.code and not is_written_in(piece.text, self._language):
+            piece = "a text is not in the language of the notebook"
         if isinstance(piece, str):
             self.reason = piece
             return [StreamWarning(piece)] if self.pieces else []
@@ -412,7 +459,7 @@ def _said(error: PlannerFailed) -> str:
 
 def _reader(reason: str) -> str:
     """A reason that can stand in a line of Markdown; what it quotes stays in the journal."""
-    line = " ".join(reason.split())
+    line = ACTION_PREFIX.sub("", " ".join(reason.split()))
     return line.split(":")[0][:120].replace("*", "") or "no answer"
 
 

@@ -47,6 +47,7 @@ _STRING = re.compile(
 _SHORTEST_SECRET = 3
 _MOST_SECRETS = 5_000
 _MOST_SHOWN = 60
+_ANYTHING = re.compile(r".+", re.DOTALL)
 _LONGEST_VALUE = 2_000
 
 
@@ -150,8 +151,10 @@ def sharing(request: Request, *, level: Share) -> Sharing:
         secrets -= names
     kept = {one for one in secrets if len(one) >= _SHORTEST_SECRET and not _SUMMARY.fullmatch(one)}
     known = vocabulary(() if level == "none" else names | set(values))
-    hidden = frozenset(one for one in sorted(kept)[:_MOST_SECRETS] if level == "none" or not known.knows(one))
-    return Sharing(level=level, known=known, secrets=hidden, hidden=any_of(hidden), values=values)
+    hidden = frozenset(one for one in kept if level == "none" or not known.knows(one))
+    # More than can be looked for: then nothing that may hold one is told.
+    pattern = any_of(hidden) if len(hidden) <= _MOST_SECRETS else _ANYTHING
+    return Sharing(level=level, known=known, secrets=hidden, hidden=pattern, values=values)
 
 
 def _column_names(values: Mapping[str, Any]) -> set[str]:

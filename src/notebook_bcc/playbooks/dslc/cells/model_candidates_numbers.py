@@ -2,7 +2,7 @@
 #% set m = v.feature_count
 #% set wide = m > 300
 #% set has_few = not wide and not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
-#% set lasso = n <= 5000 and n * m < 3000000
+#% set lasso = n <= 5000 and n * m < 3000000 and v.word_columns | length == 0
 #% set vectors = n <= 4000
 #% set deep = n >= 2000
 #% set forest = n <= 20000
