@@ -210,6 +210,13 @@ def test_code_can_be_folded(document: Document) -> None:
     assert "<summary>Code" not in html_page(document)
 
 
+def test_a_cell_that_asks_for_it_is_folded_alone() -> None:
+    folded = Cell("a", CellType.CODE, "x = 1\ny = 2", metadata={"extra": {"folded": True}})
+    page = page_of(folded, Cell("b", CellType.CODE, "z = 3"))
+    assert page.count("<summary>Code, 2 lines</summary>") == 1
+    assert "Code, 1 line" not in page
+
+
 def test_the_contents_list_chapters_and_sections_and_every_link_has_its_target(make_document: MakeDocument) -> None:
     headings = ["## One", "### Same", "### Same", "## 中文 标题", "## `code` & <b>"]
     document = make_document(*[("markdown", heading) for heading in headings])

@@ -176,3 +176,10 @@ def test_a_notebook_of_any_size_is_read_back(tmp_path: Path, size: int) -> None:
     document = make([("code", f"x = {number}", (), number, {}) for number in range(size)])
     write_notebook(tmp_path / "n.ipynb", document)
     assert read_notebook(tmp_path / "n.ipynb").document.cells == document.cells
+
+
+def test_a_folded_cell_is_closed_in_jupyter() -> None:
+    document = make([("code", "x = 1", (), 1, {"extra": {"folded": True}}), ("code", "y = 2", (), 2, {})])
+    folded, plain = loaded(notebook_bytes(document)).cells
+    assert folded["metadata"]["jupyter"] == {"source_hidden": True}
+    assert "jupyter" not in plain["metadata"]

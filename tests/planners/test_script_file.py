@@ -121,6 +121,7 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
         - code: y = 2
           id: later
           run: false
+          folded: true
         - exec: later
           need_output: false
           debug: true
@@ -153,6 +154,7 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
     }
     assert actions[7]["content"] == "x = 1\nprint(x)"
     assert actions[8] == {"action": "exec", "codecell_id": "lastAddedCellId"}
+    assert actions[9]["metadata"] == {"extra": {"folded": True}}
     assert actions[10] == {"action": "exec", "codecell_id": "later", "need_output": False, "auto_debug": True}
 
 

@@ -30,7 +30,7 @@ class CellWords:
 def cell_html(
     cell: Cell, markup: Markup, *, words: CellWords, language: str, fold_code: bool = False, count: bool = True
 ) -> str:
-    """One cell of a page. `fold_code` hides code behind a click; `count` shows when a code cell was run."""
+    """One cell of a page. `fold_code` hides all code behind a click; `count` shows when a code cell was run."""
     match cell.type:
         case CellType.MARKDOWN:
             anchor = str(cell.metadata.get("section_id") or cell.metadata.get("chapter_id") or "")
@@ -52,7 +52,7 @@ def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, f
     number = f'<span class="count">{cell.execution_count}</span>' if shown_count else ""
     source = cell.source.strip("\n")
     code = f'<pre class="hl"><code>{highlighted(clean_text(source), language=language)}</code></pre>'
-    if fold_code:
+    if fold_code or cell.is_folded:
         lines = source.count("\n") + 1
         label = words.codes.format(lines=lines) if lines > 1 else words.code
         code = f"<details>\n<summary>{label}</summary>\n{code}\n</details>"

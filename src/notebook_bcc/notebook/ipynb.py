@@ -165,6 +165,8 @@ def _cell_metadata(cell: Cell) -> dict[str, Any]:
         made[NAMESPACE] = own
     if tags:
         made[_TAGS] = tags
+    if cell.is_folded:
+        made["jupyter"] = {"source_hidden": True}
     return made
 
 

@@ -17,7 +17,7 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import CELL_ID
+from notebook_bcc.protocol.cells import CELL_ID, FOLDED
 from notebook_bcc.protocol.workflow import Step
 
 Problem = tuple[str, str]
@@ -138,7 +138,9 @@ def _run(item: Values, cell_id: str) -> dict[str, Any]:
 def _code(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAction]:
     if "repairs" in item and "id" not in item:
         raise _invalid([("repairs", "a cell that has repairs needs an `id`")])
-    yield _add(item, "code", "action")
+    # A reader may fold the cell open; it is run and kept like any other.
+    folded = {"metadata": {"extra": {FOLDED: True}}} if _flag(item, FOLDED, False) else {}
+    yield {**_add(item, "code", "action"), **folded}
     if _flag(item, "run", True):
         yield _run(item, LAST_ADDED_CELL)
 
@@ -206,7 +208,7 @@ def _invalid(problems: Sequence[Problem]) -> MessageInvalid:
 _FORMS: Mapping[str, _Form] = {
     "text": _adding("text", "dialogue"),
     "observe": _adding("observe", "observation"),
-    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs")),
+    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED)),
     "exec": _Form(_exec, ("debug", "need_output")),
     "chapter": _heading("chapter", "new_chapter", "content"),
     "section": _heading("section", "new_section", "content"),

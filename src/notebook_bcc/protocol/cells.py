@@ -15,6 +15,9 @@ Output = dict[str, Any]
 # What nbformat 4.5 allows as a cell id.
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
+# The key of an action's extra metadata that asks for a cell whose code is folded away until a reader wants it.
+FOLDED = "folded"
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -26,3 +29,9 @@ class Cell:
     outputs: tuple[Output, ...] = ()
     execution_count: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the outputs are shown until a reader asks for the code."""
+        extra = self.metadata.get("extra")
+        return isinstance(extra, Mapping) and extra.get(FOLDED) is True
