@@ -1,4 +1,5 @@
 #% set n = v.train_rows
+#% set small = n <= 20000
 #% set m = v.feature_count
 #% set wide = m > 300
 #% set has_few = not wide and not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
@@ -19,6 +20,12 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 #% if vectors
 from sklearn.svm import SVC
+#% endif
+#% if small
+from threadpoolctl import threadpool_limits
+
+# On a table of this size two threads wait for each other longer than they work.
+threadpool_limits(1)
 #% endif
 #% if wide
 
@@ -66,7 +73,7 @@ candidates = {
     #% if forest
     "extra trees": make_pipeline(
         for_forests,
-        ExtraTreesClassifier({{ 200 if n <= 5000 else 100 }}, min_samples_leaf={{ 3 if two else 1 }}, max_features=0.4, random_state=0, n_jobs=2),
+        ExtraTreesClassifier({{ 200 if n <= 5000 else 100 }}, min_samples_leaf={{ 3 if two else 1 }}, max_features=0.4, random_state=0),
     ),
     #% endif
 }

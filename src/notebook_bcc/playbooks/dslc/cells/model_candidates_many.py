@@ -1,12 +1,19 @@
 #% set n = v.train_rows
+#% set small = n <= 20000
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
+#% if small
+from threadpoolctl import threadpool_limits
+
+# On a table of this size two threads wait for each other longer than they work.
+threadpool_limits(1)
+#% endif
 
 candidates = {
     "logistic": make_pipeline(for_linear, MultiOutputClassifier(LogisticRegression(C=0.3, max_iter=1000))),
     #% if n <= 60000
-    "extra trees": make_pipeline(for_forests, ExtraTreesClassifier(300, min_samples_leaf=2, random_state=0, n_jobs=2)),
+    "extra trees": make_pipeline(for_forests, ExtraTreesClassifier(300, min_samples_leaf=2, random_state=0)),
     #% endif
     "boosted trees": make_pipeline(
         for_trees, MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=150, max_leaf_nodes=15, random_state=0))

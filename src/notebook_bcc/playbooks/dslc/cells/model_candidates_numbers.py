@@ -1,4 +1,5 @@
 #% set n = v.train_rows
+#% set small = n <= 20000
 #% set m = v.feature_count
 #% set wide = m > 300
 #% set has_few = not wide and not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
@@ -24,6 +25,12 @@ from sklearn.linear_model import RidgeCV
 #% endif
 #% if vectors
 from sklearn.svm import SVR
+#% endif
+#% if small
+from threadpoolctl import threadpool_limits
+
+# On a table of this size two threads wait for each other longer than they work.
+threadpool_limits(1)
 #% endif
 #% if wide
 
@@ -75,7 +82,7 @@ candidates = {
     #% endif
     #% if forest
     "extra trees": make_pipeline(
-        for_forests, ExtraTreesRegressor({{ 200 if n <= 5000 else 100 }}, max_features=0.4, random_state=0, n_jobs=2)
+        for_forests, ExtraTreesRegressor({{ 200 if n <= 5000 else 100 }}, max_features=0.4, random_state=0)
     ),
     #% endif
 }

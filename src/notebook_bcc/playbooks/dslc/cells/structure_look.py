@@ -36,8 +36,6 @@ def look(path):
 
 
 file_facts, column_names = look({{ inputs.data }})
-print(file_facts)
 #% if "test" in inputs
 test_facts, test_names = look({{ inputs.test }})
-print(test_facts)
 #% endif

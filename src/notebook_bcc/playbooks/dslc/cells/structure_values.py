@@ -29,10 +29,8 @@ def writing_of(names, last, odd, markers, sample):
 #% if v.file_facts.format == "text" and not v.file_facts.plain
 file_codes, written = writing_of(column_names, *file_scan)
 file_facts |= written
-print(file_facts)
 #% endif
 #% if "test" in inputs and v.test_facts.format == "text" and not v.test_facts.plain
 test_codes, written = writing_of(test_names, *test_scan)
 test_facts |= written
-print(test_facts)
 #% endif
