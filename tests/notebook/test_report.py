@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from notebook.conftest import MakeDocument
+from notebook_bcc.notebook.reading import document_of
 from notebook_bcc.notebook.report import file_size, report_page
 
 PRINTED = {"output_type": "stream", "name": "stdout", "text": "42 rows"}
@@ -97,3 +99,21 @@ def test_what_is_planted_in_title_goal_and_names_stays_text(make_document: MakeD
 )
 def test_sizes_are_said_as_people_say_them(size: float, text: str) -> None:
     assert file_size(int(size)) == text
+
+
+def test_what_is_marked_as_abstract_stands_at_the_head_and_in_its_place(make_document: MakeDocument) -> None:
+    document = make_document(("markdown", "Long words."), ("markdown", "- **Found:** 42"))
+    plain, last = document.cells
+    page = report_page(document_of([plain, replace(last, metadata={"extra": {"abstract": True}})]))
+    before, main = page[page.index("<body>") : page.index("<main>")], page[page.index("<main>") :]
+    assert "In short" in before
+    assert "Found:" in before
+    assert "Long words." not in before
+    assert "Found:" in main
+
+
+def test_a_cell_that_writes_a_file_does_not_say_so(make_document: MakeDocument) -> None:
+    written = {"output_type": "stream", "name": "stdout", "text": "Writing prepare.py\n"}
+    page = report_page(make_document(("code", "%%writefile prepare.py\nx = 1", [written])))
+    assert "Writing prepare.py" not in page
+    assert "writefile" in visible(page)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from notebook_bcc.notebook.document import Document
+from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.html import contents_list, framed
 from notebook_bcc.notebook.html_cells import CellWords, cell_html
 from notebook_bcc.notebook.markup import Markup
@@ -35,6 +36,7 @@ class _Words:
 
     untitled: str = "Report"
     contents: str = "Contents"
+    in_short: str = "In short"
     files: str = "Files"
     verified: str = "Verified: all {cells} code cells gave the same results when run again in a fresh kernel"
     differs: str = "Not verified: {count} differences when the code was run again in a fresh kernel"
@@ -57,6 +59,7 @@ _ENGLISH: Final = _Words()
 _CHINESE: Final = _Words(
     untitled="报告",
     contents="目录",
+    in_short="要点",
     files="文件",
     verified="已验证：全部 {cells} 个代码单元格在全新内核中重新执行，结果一致",
     differs="验证未通过：在全新内核中重新执行代码后有 {count} 处差异",
@@ -98,11 +101,12 @@ def report_page(
     title, cells = _without_title(document.title, cells)
     markup = Markup()
     told = "\n".join(
-        cell_html(cell, markup, words=words.cells, language=language, fold_code=True, count=False) for cell in cells
+        cell_html(_quiet(cell), markup, words=words.cells, language=language, fold_code=True, count=False)
+        for cell in cells
     )
     facts = run or {}
     shown_title = title or next((one.text for one in markup.headings if one.level == 1), "")
-    head = _head(title, facts, words)
+    head = _head(title, facts, words) + _abstract(cells, words)
     body = (
         f"{head}{contents_list(markup.headings, label=words.contents)}<main>\n{told}\n{_files(files, words)}"
         f"{_about(facts, words)}</main>"
@@ -145,6 +149,21 @@ def _head(title: str, run: Mapping[str, Any], words: _Words) -> str:
     goal = run.get("goal")
     shown_goal = f'<p class="goal">{escape(str(goal))}</p>\n' if goal and str(goal).strip() != title else ""
     return f"<header>\n{heading}{shown_goal}{_stamp(run, words)}</header>\n"
+
+
+def _abstract(cells: Sequence[Cell], words: _Words) -> str:
+    """What the notebook says at its end, for those who begin at the beginning."""
+    said = "\n\n".join(cell.source for cell in cells if cell.type is CellType.MARKDOWN and cell.is_abstract)
+    if not said.strip():
+        return ""
+    told = Markup().render_text(clean_text(said))
+    return f'<aside class="abstract">\n<p class="label">{words.in_short}</p>\n{told}</aside>\n'
+
+
+def _quiet(cell: Cell) -> Cell:
+    """A cell that writes a file without its word that it did."""
+    is_written = cell.type is CellType.CODE and cell.source.startswith("%%writefile")
+    return replace(cell, outputs=()) if is_written else cell
 
 
 def _stamp(run: Mapping[str, Any], words: _Words) -> str:

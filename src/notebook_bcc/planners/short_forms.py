@@ -17,7 +17,7 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import CELL_ID, FOLDED
+from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED
 from notebook_bcc.protocol.workflow import Step
 
 Problem = tuple[str, str]
@@ -125,8 +125,10 @@ def _cell_id(item: Values, name: str) -> dict[str, str]:
     return {"store_id": value}
 
 
-def _add(item: Values, head: str, shot_type: str) -> dict[str, Any]:
-    return {"action": "add", "content": _text(item, head), "shot_type": shot_type, **_cell_id(item, "id")}
+def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, Any]:
+    """The cell; `flag` is the one wish about its appearance that may stand beside it."""
+    made = {"action": "add", "content": _text(item, head), "shot_type": shot_type, **_cell_id(item, "id")}
+    return {**made, "metadata": {"extra": {flag: True}}} if flag and _flag(item, flag, False) else made
 
 
 def _run(item: Values, cell_id: str) -> dict[str, Any]:
@@ -138,9 +140,7 @@ def _run(item: Values, cell_id: str) -> dict[str, Any]:
 def _code(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAction]:
     if "repairs" in item and "id" not in item:
         raise _invalid([("repairs", "a cell that has repairs needs an `id`")])
-    # A reader may fold the cell open; it is run and kept like any other.
-    folded = {"metadata": {"extra": {FOLDED: True}}} if _flag(item, FOLDED, False) else {}
-    yield {**_add(item, "code", "action"), **folded}
+    yield _add(item, "code", "action", FOLDED)
     if _flag(item, "run", True):
         yield _run(item, LAST_ADDED_CELL)
 
@@ -190,7 +190,7 @@ def _warning(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAc
 
 
 def _adding(head: str, shot_type: str) -> _Form:
-    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type)], ("id",))
+    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT))
 
 
 def _heading(head: str, action: str, field_name: str) -> _Form:

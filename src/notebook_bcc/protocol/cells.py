@@ -17,6 +17,8 @@ CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 # The key of an action's extra metadata that asks for a cell whose code is folded away until a reader wants it.
 FOLDED = "folded"
+# The key of one that makes a text stand at the head of a report as well.
+ABSTRACT = "abstract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +35,13 @@ class Cell:
     @property
     def is_folded(self) -> bool:
         """Whether only the outputs are shown until a reader asks for the code."""
+        return self._asks_for(FOLDED)
+
+    @property
+    def is_abstract(self) -> bool:
+        """Whether this text says what a reader should know who reads nothing else."""
+        return self._asks_for(ABSTRACT)
+
+    def _asks_for(self, name: str) -> bool:
         extra = self.metadata.get("extra")
-        return isinstance(extra, Mapping) and extra.get(FOLDED) is True
+        return isinstance(extra, Mapping) and extra.get(name) is True
