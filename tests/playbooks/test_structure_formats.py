@@ -8,10 +8,10 @@ import io
 import json
 import lzma
 import sqlite3
+import sys
 import zipfile
 from collections.abc import Mapping
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,6 @@ import pytest
 from playbooks.rehearsal import Rehearsal, at_work_in
 
 CSV = "id,city,size\n" + "".join(f"{i},Rome,{i}.5\n" for i in range(1, 31))
-needs_openpyxl = pytest.mark.skipif(find_spec("openpyxl") is None, reason="openpyxl is not installed")
-needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 
 
 def opened(
@@ -132,21 +130,20 @@ def workbook(sheets: Mapping[str, str]) -> bytes:
     )
 
 
-@pytest.mark.skipif(find_spec("openpyxl") is not None, reason="openpyxl is installed")
-def test_a_workbook_without_its_package_is_said(tmp_path: Path) -> None:
+def test_a_workbook_without_its_package_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)  # as Python says that there is none
     play = opened(tmp_path, "a.xlsx", workbook({}))
     assert play.names["readable"] is False
     assert "openpyxl" in play.names["problem"]
 
 
-@pytest.mark.skipif(find_spec("pyarrow") is not None, reason="pyarrow is installed")
-def test_a_parquet_file_without_its_package_is_said(tmp_path: Path) -> None:
+def test_a_parquet_file_without_its_package_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     play = opened(tmp_path, "a.parquet", b"PAR1....PAR1")
     assert "pyarrow" in play.names["problem"]
     assert play.steps == ["setup", "open"]
 
 
-@needs_openpyxl
 def test_of_a_workbook_the_fullest_sheet_is_read_from_where_its_table_begins(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"id": range(30), "id ": range(30), "city": ["Rome", "-"] * 15, "code": ["007"] * 30})
@@ -162,12 +159,10 @@ def test_of_a_workbook_the_fullest_sheet_is_read_from_where_its_table_begins(tmp
     assert "no sheet" in opened(tmp_path, "a.xlsx", sheet="none").names["problem"]
 
 
-@needs_openpyxl
 def test_a_damaged_workbook_is_said(tmp_path: Path) -> None:
     assert "cannot be opened" in opened(tmp_path, "a.xlsx", workbook({})).names["problem"]
 
 
-@needs_pyarrow
 def test_parquet_files_are_read_with_their_types(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame({"n": [1, 2], "list": [[1], [2, 3]], "day": pandas.to_datetime(["2020-01-01"] * 2)}).to_parquet(
