@@ -179,6 +179,18 @@ def test_several_labels_at_once_are_predicted_together(tmp_path: Path) -> None:
     assert found["score"] > 0.8
 
 
+def test_whole_numbers_are_amounts_and_not_classes_for_a_column_of_many_levels(tmp_path: Path) -> None:
+    draws = np.random.default_rng(5)
+    shop = draws.integers(0, 260, 900)
+    table = features(900).assign(shop=[chr(97 + number // 26) + chr(97 + number % 26) for number in shop])
+    table["y"] = (2000 + 40 * shop + 300 * table["a"] + draws.normal(0, 50, 900)).astype(int)
+    played = whole_run(tmp_path, table)
+    assert played.names["many_levels"] == ["shop"]
+    encoders = {name: encoder for name, encoder, _ in played.names["for_trees"].transformers}
+    assert encoders["levels"].target_type == "continuous"
+    assert summary(tmp_path)["score"] < 0.5 * summary(tmp_path)["naive_forecast"]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_columns_of_any_script_and_hostile_names_go_through(tmp_path: Path, lang: str) -> None:
     draws = np.random.default_rng(14)

@@ -1,3 +1,4 @@
+#% set kind = "continuous" if v.task == "regression" else ("binary" if v.class_count | default(0) == 2 else "multiclass")
 #% set has_numbers = not (v.number_columns is sequence and v.number_columns | length == 0)
 #% set has_skewed = not (v.skewed_columns is sequence and v.skewed_columns | length == 0)
 #% set has_few = not (v.few_levels is sequence and v.code_columns is sequence and v.few_levels | length + v.code_columns | length == 0)
@@ -55,7 +56,7 @@ for_linear = ColumnTransformer(
             some_levels + many_levels + repeated_texts,
         ),
         #% elif has_many
-        ("levels", make_pipeline(TargetEncoder(random_state=0), StandardScaler()), some_levels + many_levels + repeated_texts),
+        ("levels", make_pipeline(TargetEncoder(target_type={{ kind }}), StandardScaler()), some_levels + many_levels + repeated_texts),
         #% endif
         #% for name in v.word_columns
         (

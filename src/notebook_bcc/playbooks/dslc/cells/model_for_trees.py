@@ -1,3 +1,4 @@
+#% set kind = "continuous" if v.task == "regression" else ("binary" if v.class_count | default(0) == 2 else "multiclass")
 #% set has_numbers = not (v.number_columns is sequence and v.number_columns | length == 0)
 #% set has_few = not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
 #% set has_many = not (v.many_levels is sequence and v.many_levels | length + v.repeated_texts | length == 0)
@@ -33,7 +34,7 @@ for_trees = ColumnTransformer(
             many_levels + repeated_texts,
         ),
         #% elif has_many
-        ("levels", TargetEncoder(random_state=0), many_levels + repeated_texts),
+        ("levels", TargetEncoder(target_type={{ kind }}), many_levels + repeated_texts),
         #% endif
         #% for name in v.word_columns
         (

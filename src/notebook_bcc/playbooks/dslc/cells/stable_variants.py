@@ -3,8 +3,9 @@ linear = as_used(candidates[{{ "ridge" if v.task == "regression" else "logistic"
 
 
 def changed(estimator, ending, value):
-    """The estimator with every parameter of this name set anew."""
-    return clone(estimator).set_params(**{name: value for name in estimator.get_params() if name.endswith(ending)})
+    """The estimator with every parameter of this name set anew; deprecated ones stay alone."""
+    known = {name: old for name, old in estimator.get_params().items() if name.endswith(ending)}
+    return clone(estimator).set_params(**{name: value for name, old in known.items() if str(old) != "deprecated"})
 
 
 variants = [({{ "模型" if zh else "model" }}, name, as_used(estimator)) for name, estimator in candidates.items() if name != best_single]

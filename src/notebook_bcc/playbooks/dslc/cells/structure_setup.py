@@ -8,6 +8,7 @@ import pandas as pd
 Path("figures").mkdir(exist_ok=True)
 pd.set_option("display.max_columns", 30, "display.max_colwidth", 60, "display.width", 160)
 pd.set_option("display.float_format", "{:,.6g}".format)
+np.random.seed(0)  # what is drawn by chance is drawn the same way each time
 plt.rcParams.update({
     "figure.figsize": (8, 4.5),
     "figure.constrained_layout.use": True,
