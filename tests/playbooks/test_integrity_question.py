@@ -164,6 +164,19 @@ def test_a_sum_of_many_parts_is_found(tmp_path: Path) -> None:
     assert set(play(tmp_path, table, target="total").names["leaks"]) == set("abcd")
 
 
+@pytest.mark.parametrize(("gap", "dropped"), [(0.0, True), (3.0, False)])
+def test_a_class_that_was_cut_from_a_measurement_is_told_from_two_kinds_that_differ(
+    tmp_path: Path, gap: float, dropped: bool
+) -> None:
+    weight = np.random.default_rng(3).normal(3.0, 0.7, 300)
+    is_low = weight < 2.5
+    table = measured(300).drop(columns="y")
+    table = table.assign(weight=np.where(is_low, weight - gap, weight).round(3), y=np.where(is_low, "low", "usual"))
+    played = play(tmp_path, table, target="y")
+    assert (played.names["leaks"] == {"weight": "threshold"}) is dropped
+    assert ("weight" in played.names["suspects"]) is not dropped
+
+
 @pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 2.2 * y - 7, lambda y: np.exp(y / 10)])
 def test_the_target_in_disguise_is_dropped(tmp_path: Path, disguise: Any) -> None:
     table = measured().assign(copy=lambda rows: disguise(rows["y"]))

@@ -17,6 +17,14 @@ def evidence(name):
     few_levels = pairs["value"].nunique() <= max(20, 2 * pairs["label"].nunique())
     if few_levels and len(pairs) > 0.5 * len(few) and pairs.groupby("value")["label"].nunique().max() == 1:
         return "decides"
+    #% if v.task == "binary"
+    if few[name].dtype.kind in "iuf" and len(pairs) >= 60:
+        # All of one class below, all of the other above, and no gap between them: the classes were cut from these values.
+        bounds = pairs.groupby("label")["value"].agg(["min", "max"]).sort_values("min")
+        gap, spread = bounds["min"].iloc[-1] - bounds["max"].iloc[0], pairs["value"].quantile([0.05, 0.95]).diff().iloc[-1]
+        if len(bounds) == 2 and 0 < gap < 0.05 * spread:
+            return "threshold"
+    #% endif
     #% endif
     return None
 
