@@ -14,4 +14,11 @@ predictions[f"probability of {positive}"] = final_model.predict_proba(raw_test)[
 #% endif
 predictions.to_csv("predictions.csv", index=False)
 prediction_count = len(predictions)
+# The rows set aside have agreed with the model by some luck, and so will these rows.
+reach = 1.96 * holdout_se * float(np.sqrt(1 + holdout_rows / prediction_count))
+#% if v.higher_is_better
+expected_low, expected_high = max(0.0, holdout_score - reach), min(1.0, holdout_score + reach)
+#% else
+expected_low, expected_high = max(0.0, holdout_score - reach), holdout_score + reach
+#% endif
 predictions.head()
