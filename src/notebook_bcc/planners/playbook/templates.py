@@ -201,33 +201,34 @@ class Template:
 
 
 class Templates:
-    """Reads rules and templates. Holds one environment for each kind of text."""
-
-    def __init__(self) -> None:
-        self._environments = {kind: _environment(kind) for kind in Kind}
+    """Reads rules and templates."""
 
     def read(self, source: str, *, kind: Kind, at: str, line: int = 1) -> Template:
         """Read a template or rule. `at` and `line` are where messages say it stands. Raises MessageInvalid."""
-        environment = self._environments[kind]
-        most = LONGEST_RULE if kind is Kind.RULE else LONGEST_TEMPLATE
-        try:
-            if len(source) > most:
-                raise ValueError(f"it has more than {most} characters")
-            if HOLE in source:
-                raise ValueError("it holds the character NUL")
-            tree = grammar.rule(environment, source) if kind is Kind.RULE else environment.parse(_blocks(source, kind))
-            found = grammar.nodes_of(tree)
-            problems = list(grammar.problems(found, environment))
-            reads = grammar.reads(found)
-        except jinja2.TemplateSyntaxError as error:
-            raise _refused(at, [(line + error.lineno - 1, error.message or "this cannot be parsed")]) from error
-        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-            raise _refused(at, [(line, str(error) or "it is nested too deeply")]) from error
-        if problems:
-            raise _refused(at, [(line + number - 1, problem) for number, problem in problems])
-        return Template(
-            kind=kind, at=at, line=line, source=source, reads=reads, _program=_Program(environment, tree, at)
-        )
+        return _read(source, kind, at, line)
+
+
+# A run reads its playbook twice, when it is chosen and from the run's own copy: parsing is most of the work.
+@functools.lru_cache(maxsize=8192)
+def _read(source: str, kind: Kind, at: str, line: int) -> Template:
+    environment = _environment(kind)
+    most = LONGEST_RULE if kind is Kind.RULE else LONGEST_TEMPLATE
+    try:
+        if len(source) > most:
+            raise ValueError(f"it has more than {most} characters")
+        if HOLE in source:
+            raise ValueError("it holds the character NUL")
+        tree = grammar.rule(environment, source) if kind is Kind.RULE else environment.parse(_blocks(source, kind))
+        found = grammar.nodes_of(tree)
+        problems = list(grammar.problems(found, environment))
+        reads = grammar.reads(found)
+    except jinja2.TemplateSyntaxError as error:
+        raise _refused(at, [(line + error.lineno - 1, error.message or "this cannot be parsed")]) from error
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise _refused(at, [(line, str(error) or "it is nested too deeply")]) from error
+    if problems:
+        raise _refused(at, [(line + number - 1, problem) for number, problem in problems])
+    return Template(kind=kind, at=at, line=line, source=source, reads=reads, _program=_Program(environment, tree, at))
 
 
 def _blocks(source: str, kind: Kind) -> str:
@@ -239,6 +240,7 @@ def _refused(at: str, problems: list[tuple[int, str]]) -> MessageInvalid:
     return MessageInvalid(what=at, problems=[(f"line {number}", problem) for number, problem in problems])
 
 
+@functools.cache
 def _environment(kind: Kind) -> _Environment:
     environment = _Environment(
         autoescape=False,

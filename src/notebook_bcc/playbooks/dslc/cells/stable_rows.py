@@ -27,7 +27,7 @@ def guess(estimator, rows):
 
 
 draws = np.random.default_rng(1)
-refit_count, guesses = {{ 8 if n <= 2000 else (6 if n <= 20000 else 4) }}, []
+refit_count, guesses = {{ 6 if n <= 20000 else 4 }}, []
 for _ in range(refit_count):
     #% if n > 20000
     sample = np.sort(draws.choice(len(X), size=20_000, replace=False))
