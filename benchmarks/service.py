@@ -1,8 +1,9 @@
 """G9: our service beside a minimal FastAPI application, each in a process of its own behind the same uvicorn.
 
 Ours checks every field of the request, remembers the answer by its request id and counts metrics; the peer reads a dict
-and answers; in one row it checks the request as well. What is compared is the server's own CPU: the process itself says
-how much it has spent. Of the batches in a round the best counts: what else runs on the machine comes and goes.
+and answers; in one row it checks the request as well. Neither's planner looks at the request, and ours makes messages
+of it only for one that does; in one row it does. What is compared is the server's own CPU: the process itself says how
+much it has spent. Of the batches in a round the best counts: what else runs on the machine comes and goes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from dataclasses import dataclass
 from benchmarks.harness import Bench, Contender, Figures, Row, compare, interleave, peer_missing
 from benchmarks.observation import full_request
 
-OURS, FASTAPI, VALIDATING = "our service", "fastapi", "fastapi, body validated"
+OURS, READING = "our service", "our service, planner reads"
+FASTAPI, VALIDATING = "fastapi", "fastapi, body validated"
 BATCHES, REQUESTS, STREAMS, AT_ONCE = 10, 48, 60, 16
 HEADERS = {"Content-Type": "application/json"}
 
@@ -54,20 +56,23 @@ def beside_fastapi(bench: Bench) -> list[Row]:
     samples = interleave(
         [
             Contender(OURS, lambda: _measured("ours")),
+            Contender(READING, lambda: _measured("reading")),
             Contender(FASTAPI, lambda: _measured("fastapi"), peer_missing("fastapi")),
             Contender(VALIDATING, lambda: _measured("validating"), peer_missing("fastapi")),
         ],
         rounds=bench.rounds,
     )
 
-    def row(what: str, figure: str, limit: float | None, peer: str = FASTAPI) -> Row:
-        sides = (OURS, figure), (peer, figure)
+    def row(what: str, figure: str, limit: float | None, peer: str = FASTAPI, ours: str = OURS) -> Row:
+        sides = (ours, figure), (peer, figure)
         return compare(samples, gate="G9", what=what, ours=sides[0], peer=sides[1], unit="us", limit=limit)
 
     size = len(_body(0)) // 1000
     return [
         row(f"/planning with {size} KB, CPU of the server", "planning_cpu", 0.50),
+        row("the same, with a planner that reads the request", "planning_cpu", None, ours=READING),
         row("the same, beside a peer that checks the request with plain pydantic", "planning_cpu", None, VALIDATING),
+        row("both: such a planner, and a peer that checks", "planning_cpu", None, VALIDATING, READING),
         row(f"/planning on {AT_ONCE} connections at once, CPU of the server", "busy_cpu", None),
         row("the same, beside a peer that checks the request", "busy_cpu", None, VALIDATING),
         row("/generating, until the first of 100 lines is here", "first", 0.80),
@@ -78,7 +83,7 @@ def beside_fastapi(bench: Bench) -> list[Row]:
 
 @contextmanager
 def served(kind: str) -> Iterator[Served]:
-    """`ours`, `fastapi` or `validating`, as long as the context lasts."""
+    """`ours`, `reading`, `fastapi` or `validating`, as long as the context lasts."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "benchmarks.service_process", kind]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The servers that G9 and G10 ask: `python -m benchmarks.service_process ours|fastapi|validating`.
+"""The servers that G9 and G10 ask: `python -m benchmarks.service_process ours|reading|fastapi|validating`.
 
 Prints its address, then for every line on its input the CPU seconds it has spent.
 """
@@ -48,12 +48,17 @@ def say(address: str) -> None:
     threading.Thread(target=answer_cpu, daemon=True).start()
 
 
-async def ours() -> None:
+async def ours(*, reading: bool = False) -> None:
     async def generate(_: Request) -> AsyncIterator[Json]:
         for number in range(LINES):
             yield action(number)
 
-    planner = CallablePlanner(plan=lambda _: ANSWER, generate=generate)
+    def plan(request: Request) -> Json:
+        # The messages are made together: whoever reads one has paid for all of them.
+        assert not reading or request.observation.location.current.step_id
+        return ANSWER
+
+    planner = CallablePlanner(plan=plan, generate=generate)
     await serve(build_app(planner, ServerSettings(port=0)), ready=say)
 
 
@@ -94,4 +99,7 @@ async def fastapi(*, validating: bool = False) -> None:
 
 if __name__ == "__main__":
     kind = sys.argv[1]
-    asyncio.run(ours() if kind == "ours" else fastapi(validating=kind == "validating"))
+    if kind in ("ours", "reading"):
+        asyncio.run(ours(reading=kind == "reading"))
+    else:
+        asyncio.run(fastapi(validating=kind == "validating"))

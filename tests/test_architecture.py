@@ -37,6 +37,7 @@ DOORS = {
     "uvicorn": ["server/serving.py", "server/connection.py"],
     "httptools": ["server/connection.py", "planners/remote_transport.py"],
     "wsproto": ["kernel/jupyter_server_socket.py"],
+    "msgspec": ["protocol/deferred.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},

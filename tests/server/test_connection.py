@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from notebook_bcc.server.exchange import HeaderLines, Line
 from server.living import Counting, Json, body, port_of, service
 
 pytestmark = pytest.mark.anyio
@@ -191,3 +192,19 @@ async def test_a_large_body_is_read_whole_however_slowly_it_is_taken() -> None:
         writer.write(request(sent) + request(sent))
         assert [asked(one) for one in await answers(reader, 2)] == [1, 2]
     assert {len(one.observation.context.variables["text"]) for one in counting.asked} == {400_000}
+
+
+async def test_an_answer_has_the_date_of_its_own_time_also_on_an_old_connection() -> None:
+    now: list[HeaderLines] = [[(b"date", b"Monday")]]
+    line = Line(asyncio.Transport(), asyncio.get_running_loop(), lambda: now[-1])
+    assert line.default_lines() == b"date: Monday\r\n"
+    now.append([(b"date", b"Tuesday"), (b"x-more", b"1")])
+    assert line.default_lines() == b"date: Tuesday\r\nx-more: 1\r\n"
+
+
+async def test_many_requests_at_once_neither_nest_nor_mix() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3000 + request(body()))
+        *healthy, planned = await answers(reader, 3001)
+    assert {status for status, _ in healthy} == {b"HTTP/1.1 200 OK"}
+    assert asked(planned) == 1

@@ -81,6 +81,15 @@ async def test_an_answer_is_forgotten_when_nobody_asked_for_it_for_long() -> Non
     assert not (await ask(memory, "b"))[1]
 
 
+async def test_an_answer_that_takes_the_place_of_one_too_old_is_counted_once() -> None:
+    clock = Clock()
+    memory = Memory(ServerSettings(remembered_seconds=100), rounds=Rounds(), clock=clock)
+    await ask(memory, "a", 30)
+    clock.now = 101
+    assert not (await ask(memory, "a", 20))[1]
+    assert (len(memory), memory.kept_bytes) == (1, 20)
+
+
 async def test_a_failure_is_not_remembered() -> None:
     memory = Memory(ServerSettings(), rounds=Rounds(), clock=Clock())
     failed, _ = await ask(memory, "a", failure=ValueError("no"))

@@ -44,8 +44,9 @@ class CallablePlanner:
 
     async def plan(self, request: Request) -> PlanningResponse:
         """What `plan` returns; something that is no judgement is PlannerAnswerInvalid."""
-        answer = self._plan(request)
-        judgement = await answer if inspect.isawaitable(answer) else answer
+        judgement = self._plan(request)
+        if not isinstance(judgement, dict) and inspect.isawaitable(judgement):
+            judgement = await judgement
         if isinstance(judgement, PlanningResponse):
             return judgement
         try:

@@ -47,11 +47,19 @@ class Message(BaseModel):
             if isinstance(data, (bytes, bytearray, str)):
                 # Decoding first and validating then is a quarter faster than pydantic's one pass over text.
                 data = from_json(data.encode() if isinstance(data, str) else data)
-            return validated(cls.model_validate, data)
+            return cls._validated(data)
         except ValidationError as error:
             raise MessageInvalid(what=cls.__name__, problems=problems_of(error)) from error
         except ValueError as error:
             raise MessageInvalid(what=cls.__name__, problems=[("", f"not JSON: {error}")]) from error
+
+    @classmethod
+    def _validated(cls, data: Any) -> Self:  # Any: decoded, not validated yet
+        try:
+            made: Self = cls.__pydantic_validator__.validate_python(data)
+        except ValidationError as error:
+            made = cls.__pydantic_validator__.validate_python(_without_nulls(error, data))
+        return made
 
     def to_json(self) -> bytes:
         """The canonical spelling, absent fields left out. JSON has no NaN: a number that is not finite becomes null."""
@@ -78,10 +86,8 @@ def validated(validate: Callable[[Any], _Made], data: Any) -> _Made:  # Any: dec
     try:
         return validate(data)
     except ValidationError as error:
-        nulls = [item["loc"] for item in error.errors(include_url=False) if item["input"] is None]
-        if not nulls:
-            raise
-    return validate(_without(nulls, data))
+        changed = _without_nulls(error, data)
+    return validate(changed)
 
 
 def problems_of(error: ValidationError) -> list[tuple[str, str]]:
@@ -102,11 +108,23 @@ def _fields(value: object) -> dict[str, Any]:
     if not isinstance(value, Message):
         raise TypeError(f"{type(value).__name__} is not a JSON value")
     held = value.__dict__
-    fields = {written: held[name] for name, written in value._written if held[name] is not None}
+    fields: dict[str, Any] = {}
+    # A loop and not a comprehension, which is a call of its own before Python 3.12.
+    for name, written in value._written:
+        if (one := held[name]) is not None:
+            fields[written] = one
     if extra := value.__pydantic_extra__:
         # A second spelling of a field is not unknown: written beside the first it would contradict it one day.
         fields.update({name: one for name, one in extra.items() if name not in value._known})
     return fields
+
+
+def _without_nulls(error: ValidationError, data: Any) -> Any:  # Any: decoded, not validated yet
+    """The data without the nulls that are errors. Raises the error where that changes nothing."""
+    nulls = [item["loc"] for item in error.errors(include_url=False) if item["input"] is None]
+    if not nulls:
+        raise error
+    return _without(nulls, data)
 
 
 def _without(paths: list[tuple[int | str, ...]], data: Any) -> Any:  # Any: decoded, not validated yet

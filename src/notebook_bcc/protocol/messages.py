@@ -179,6 +179,10 @@ class ResponseMetadata(Message):
     reason: str | None = None
 
 
+# Frozen and empty: one is enough for all the judgements without remarks.
+_NO_METADATA = ResponseMetadata()
+
+
 class BehaviorInfo(Message):
     """What the planner calls the behavior it answers with."""
 
@@ -199,7 +203,7 @@ class PlanningResponse(Message):
     context_update: ContextUpdate = Field(default_factory=ContextUpdate)
     context_filter: ContextFilter | None = None
     behavior: BehaviorInfo | None = None
-    metadata: ResponseMetadata = Field(default_factory=ResponseMetadata)
+    metadata: ResponseMetadata = Field(default_factory=lambda: _NO_METADATA)
 
     @model_validator(mode="before")
     @classmethod
@@ -208,6 +212,11 @@ class PlanningResponse(Message):
         transition that says otherwise is brought into line, so that no reader finds two."""
         if not isinstance(value, dict):
             return value
+        if value.get("targetAchieved") is not None and "target_achieved" not in value:
+            advice = value.get("transition")
+            if advice is None or (type(advice) is dict and not {"target_achieved", "targetAchieved"} & advice.keys()):
+                # As nearly every planner says it.
+                return value
         found = [value.get("targetAchieved"), value.get("target_achieved")]
         for place in ("transition", "metadata"):
             part = value.get(place)

@@ -31,10 +31,12 @@ class Answer:
         most_bytes: int,
         linger: float,
         settled: Callable[[Answer], None],
+        ready: Sequence[bytes] | None = None,
     ) -> None:
-        self.parts: list[bytes] = []
+        """`ready` are the parts of an answer that was given before."""
+        self.parts = list(ready or ())
         self.size = 0
-        self.ended = False
+        self.ended = ready is not None
         self.failure: BaseException | None = None
         self._rounds = rounds
         self._seconds = seconds
@@ -120,10 +122,7 @@ class Answer:
 
     def _add(self, part: bytes, now: float) -> bool:
         """Whether every reader has it already."""
-        self.size += len(part)
-        if self.size > self._most_bytes:
-            reason = f"the answer is longer than {self._most_bytes} bytes"
-            raise PlannerAnswerInvalid(planner="behind this service", reason=reason)
+        self.size = check_size(self.size + len(part), self._most_bytes)
         self.parts.append(part)
         self._progress = now
         served = True
@@ -161,6 +160,13 @@ class Answer:
             self.stop(ConnectionError("no client is waiting any more"))
         for reader in self._readers:
             reader.look()
+
+
+def check_size(size: int, most: int) -> int:
+    """The size of an answer. Raises PlannerAnswerInvalid where it is beyond the limit."""
+    if size > most:
+        raise PlannerAnswerInvalid(planner="behind this service", reason=f"the answer is longer than {most} bytes")
+    return size
 
 
 class Reader:

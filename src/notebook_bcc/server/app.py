@@ -24,7 +24,7 @@ from notebook_bcc.server.page import SECURITY_POLICY, page
 from notebook_bcc.server.problems import Problem, retry_after
 from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.settings import ServerSettings
-from notebook_bcc.server.wire import SEND_NOW, Receive, Reply, Scope, Send
+from notebook_bcc.server.wire import Receive, Reply, Scope, Send
 from notebook_bcc.server.work import Work
 
 LOG = logging.getLogger(__name__)
@@ -67,11 +67,39 @@ class App:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "http":
-            send_now = scope.get("extensions", {}).get(SEND_NOW)
-            await self._answer(scope, receive, Reply(send, send_now=send_now))
+        """A request is answered here. This is its border post: whatever nobody foresaw becomes a 500 with an id that is
+        in the log too."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._live(receive, send)
+            return
+        reply = Reply(send, scope.get("extensions"))
+        started = time.perf_counter()
+        path = scope["path"]
+        route = self._routes.get(path)
+        metrics = self._metrics
+        metrics.in_progress += 1
+        try:
+            handler = self._handler(route, scope)
+            if isinstance(handler, Problem):
+                await reply.problem(handler)
+            elif route is None or not route.asks:
+                await handler(scope, receive, reply)
+            else:
+                self._busy += 1
+                try:
+                    await handler(scope, receive, reply)
+                finally:
+                    self._busy -= 1
+        except Exception:
+            mishap = secrets.token_hex(6)
+            LOG.exception("mishap %s at %s", mishap, path if route is not None else "an unknown path")
+            if not reply.status:
+                message = f"Something went wrong here that should not. The service's log says more under {mishap}."
+                await reply.problem(Problem(500, "mishap", message))
+        finally:
+            metrics.in_progress -= 1
+            metrics.request(path if route is not None else "other", reply.status, time.perf_counter() - started)
 
     async def close(self) -> None:
         """Stop every answer that is being given."""
@@ -84,49 +112,23 @@ class App:
         await self.close()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _answer(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        """The border post of a request: whatever nobody foresaw becomes a 500 with an id that is in the log too."""
-        started = time.perf_counter()
-        route = self._routes.get(scope["path"])
-        self._metrics.in_progress += 1
-        try:
-            await self._dispatch(route, scope, receive, reply)
-        except Exception:
-            mishap = secrets.token_hex(6)
-            LOG.exception("mishap %s at %s", mishap, scope["path"] if route is not None else "an unknown path")
-            if not reply.status:
-                message = f"Something went wrong here that should not. The service's log says more under {mishap}."
-                await reply.problem(Problem(500, "mishap", message))
-        finally:
-            self._metrics.in_progress -= 1
-            endpoint = scope["path"] if route is not None else "other"
-            self._metrics.request(endpoint, reply.status, time.perf_counter() - started)
-
-    async def _dispatch(self, route: _Route | None, scope: Scope, receive: Receive, reply: Reply) -> None:
+    def _handler(self, route: _Route | None, scope: Scope) -> Handler | Problem:
+        """Who answers this request, or why nobody does."""
         refusal = self._gate.refusal(scope, public=route is None or route.public)
         if refusal is not None:
-            await reply.problem(refusal)
-            return
+            return refusal
         if route is None:
             paths = ", ".join(self._routes)
-            await reply.problem(Problem(404, "not_found", f"There is nothing here. There are: {paths}."))
-            return
+            return Problem(404, "not_found", f"There is nothing here. There are: {paths}.")
         handler = route.methods.get(scope["method"])
         if handler is None:
             allowed = ", ".join(route.methods)
             headers = ((b"allow", allowed.encode()),)
-            await reply.problem(Problem(405, "method_not_allowed", f"Allowed here: {allowed}.", headers=headers))
-        elif not route.asks:
-            await handler(scope, receive, reply)
-        elif self._busy >= self.settings.concurrent:
+            return Problem(405, "method_not_allowed", f"Allowed here: {allowed}.", headers=headers)
+        if route.asks and self._busy >= self.settings.concurrent:
             message = f"{self._busy} requests are being answered; try again in a moment."
-            await reply.problem(Problem(503, "busy", message, headers=retry_after(1)))
-        else:
-            self._busy += 1
-            try:
-                await handler(scope, receive, reply)
-            finally:
-                self._busy -= 1
+            return Problem(503, "busy", message, headers=retry_after(1))
+        return handler
 
     async def _health(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         state = {"status": "ok", "planner": self._planner.name, "dialects": ["v2", "v1"], "version": __version__}

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from notebook_bcc.server.problems import Problem
 from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.settings import DEEPEST_JSON, ServerSettings
-from notebook_bcc.server.wire import WHOLE_BODY, Receive, Scope, header
+from notebook_bcc.server.wire import JSON, WHOLE_BODY, Receive, Scope, header
 
 _CLOSE = ((b"connection", b"close"),)
 # The HTTP parser in front of us refuses an address of twice this length, and not in our words.
@@ -27,31 +27,34 @@ class Decoded:
     data: Any  # Any: whatever a peer sent
 
 
-async def read_json(
-    scope: Scope, receive: Receive, settings: ServerSettings, *, rounds: Rounds
-) -> Decoded | Problem | None:
-    """The decoded body; what is wrong with it; or None: the client has gone before it was whole."""
+def body_here(scope: Scope, settings: ServerSettings) -> bytes | Problem | None:
+    """The body, said to be JSON, or what is wrong with the request; None: it has to be waited for."""
     content = header(scope, b"content-type")
-    if content is not None and not _is_json(content):
+    if content is not None and content != JSON and not _is_json(content):
         return Problem(
             415,
             "not_json",
             "The body must be JSON: send `Content-Type: application/json` (curl: -H 'Content-Type: application/json').",
         )
+    extensions = scope.get("extensions")
+    body: bytes | None = extensions.get(WHOLE_BODY) if extensions else None
+    if body is not None:
+        return body if len(body) <= settings.body_bytes else _too_large(settings)
     length = header(scope, b"content-length")
     if length is not None and length.isdigit() and int(length) > settings.body_bytes:
         return _too_large(settings)
-    body: bytes | None = scope.get("extensions", {}).get(WHOLE_BODY)
+    return None
+
+
+async def read_body(receive: Receive, settings: ServerSettings, *, rounds: Rounds) -> bytes | Problem | None:
+    """The body as it arrives; what is wrong with it; or None: the client has gone before it was whole."""
     try:
-        if body is None:
-            with _Deadline(settings.body_seconds, rounds):
-                body = await _read(receive, settings.body_bytes)
+        with _Deadline(settings.body_seconds, rounds):
+            body = await _read(receive, settings.body_bytes)
     except TimeoutError:
         seconds = settings.body_seconds
         return Problem(408, "body_too_slow", f"The body did not arrive within {seconds:g} seconds.", headers=_CLOSE)
-    if body is None:
-        return None
-    return decode(body, settings) if len(body) <= settings.body_bytes else _too_large(settings)
+    return body if body is None or len(body) <= settings.body_bytes else _too_large(settings)
 
 
 def decode(body: bytes, settings: ServerSettings) -> Decoded | Problem:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from notebook_bcc.errors import BccError, MessageInvalid
+from notebook_bcc.protocol.deferred import DEEPEST, QuickReader, was_read
 from notebook_bcc.protocol.dialects import request_from_v1
 from notebook_bcc.protocol.messages import Request
-from notebook_bcc.server.answers import Answer, Reader
-from notebook_bcc.server.body import Decoded, decode, query_fields, read_json
+from notebook_bcc.server.answers import Answer, Reader, check_size
+from notebook_bcc.server.body import Decoded, body_here, decode, query_fields, read_body
+from notebook_bcc.server.first_step import Unfinished, first_step
 from notebook_bcc.server.memory import Memory, key_of
 from notebook_bcc.server.metrics import Metrics
 from notebook_bcc.server.problems import Problem, invalid, planner_failure, retry_after
@@ -27,8 +29,29 @@ _POSITION = (
 )
 _OBJECTS = ("context", "behavior_feedback")
 _IDS = ("request_id", "run_id", "attempt")
+_TRY_AGAIN = 100
 
-Source = Callable[[], Awaitable[bytes]]
+Source = Callable[[Request], Coroutine[Any, Any, bytes]]
+
+
+class _Habit:
+    """Whether the planner reads what it is asked. For one that does, the quick check would be done for nothing."""
+
+    def __init__(self) -> None:
+        self._reads = False
+        self._spared = 0
+
+    def is_worth_a_try(self) -> bool:
+        if not self._reads:
+            return True
+        # It may have changed, or have read for once only.
+        self._spared += 1
+        return self._spared % _TRY_AGAIN == 0
+
+    def note(self, quick: Request | None) -> None:
+        """What became of a request that was checked quickly, if this one was."""
+        if quick is not None:
+            self._reads = was_read(quick)
 
 
 class Endpoints:
@@ -42,26 +65,34 @@ class Endpoints:
         self._memory = memory
         self._metrics = metrics
         self._settings = settings
+        self._quick = QuickReader()
+        self._planning, self._generating = _Habit(), _Habit()
+        # A text that is longer than allowed needs a body that is; a depth that is, is not for the quick reader.
+        self._quick_bytes = settings.string_bytes if settings.json_depth >= DEEPEST else -1
 
     async def planning(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        request = await self._request(scope, receive, reply, Request.parse)
+        quick = self._request_here(scope, self._planning)
+        request = quick or await self._request(scope, receive, reply)
         if request is not None:
-            await self._whole("/planning", request, receive, reply, lambda: self._work.planning(request))
+            await self._whole("/planning", request, receive, reply, self._work.planning)
+            self._planning.note(quick)
 
     async def generating(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        request = await self._request(scope, receive, reply, Request.parse)
+        quick = self._request_here(scope, self._generating)
+        request = quick or await self._request(scope, receive, reply)
         if request is not None:
             await self._actions("/generating", request, scope, receive, reply)
+            self._generating.note(quick)
 
     async def generate(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         """The spare of /generating; with `options.repair` the source of one cell instead."""
-        request = await self._request(scope, receive, reply, Request.parse)
+        request = await self._request(scope, receive, reply)
         if request is None:
             return
         if request.options.repair is None:
             await self._actions("/generate", request, scope, receive, reply)
         else:
-            await self._whole("/generate", request, receive, reply, lambda: self._work.repair(request))
+            await self._whole("/generate", request, receive, reply, self._work.repair)
 
     async def actions_v1(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         """A GET carries the position in its query; one with a body is read like a POST."""
@@ -70,26 +101,46 @@ class Endpoints:
         else:
             request = await self._query(scope, reply)
         if request is not None:
-            await self._whole("/v1/actions", request, receive, reply, lambda: self._work.actions_v1(request))
+            await self._whole("/v1/actions", request, receive, reply, self._work.actions_v1)
 
     async def reflection_v1(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         request = await self._request(scope, receive, reply, request_from_v1)
         if request is not None:
-            await self._whole("/v1/reflection", request, receive, reply, lambda: self._work.reflection_v1(request))
+            await self._whole("/v1/reflection", request, receive, reply, self._work.reflection_v1)
 
     async def _request(
-        self, scope: Scope, receive: Receive, reply: Reply, parse: Callable[[Any], Request]
+        self, scope: Scope, receive: Receive, reply: Reply, parse: Callable[[Any], Request] = Request.parse
     ) -> Request | None:
         """The request in the body, or None after it was refused or its client has gone."""
-        body = await read_json(scope, receive, self._settings, rounds=self._rounds)
-        if isinstance(body, Problem):
+        body = body_here(scope, self._settings)
+        if body is None:
+            body = await read_body(receive, self._settings, rounds=self._rounds)
+        if isinstance(body, bytes):
+            found = self._parsed(body, parse)
+            if not isinstance(found, Problem):
+                return found
+            body = found
+        if body is not None:
             await reply.problem(body)
-        elif body is not None:
-            try:
-                return parse(body.data)
-            except MessageInvalid as error:
-                await reply.problem(invalid(error))
         return None
+
+    def _request_here(self, scope: Scope, habit: _Habit) -> Request | None:
+        """The request, where it is there whole, as nearly every client sends it, and not likely to be read."""
+        if not habit.is_worth_a_try():
+            return None
+        body = body_here(scope, self._settings)
+        if not isinstance(body, bytes) or len(body) > self._quick_bytes:
+            return None
+        return self._quick.read(body)
+
+    def _parsed(self, body: bytes, parse: Callable[[Any], Request]) -> Request | Problem:
+        decoded = decode(body, self._settings)
+        if isinstance(decoded, Problem):
+            return decoded
+        try:
+            return parse(decoded.data)
+        except MessageInvalid as error:
+            return invalid(error)
 
     async def _query(self, scope: Scope, reply: Reply) -> Request | None:
         found = self._query_data(scope)
@@ -121,19 +172,36 @@ class Endpoints:
 
     async def _whole(self, endpoint: str, request: Request, receive: Receive, reply: Reply, source: Source) -> None:
         """One JSON object, made once whoever asks and how often."""
-        answer, replayed = self._memory.answer(key_of(endpoint, request.options))
-        self._count(endpoint, replayed)
+        key = key_of(endpoint, request.options)
+        try:
+            answer = self._memory.find(key)
+            if replayed := answer is not None:
+                self._metrics.replayed(endpoint)
+                whole = await self._read(answer, receive)
+            else:
+                made = first_step(source(request))
+                if isinstance(made, Unfinished):
+                    whole = await self._make(self._memory.begin(key), made, receive)
+                else:
+                    # Made without a wait: nobody else can have asked for it meanwhile.
+                    self._memory.keep(key, (made,), check_size(len(made), self._settings.answer_bytes))
+                    whole = made
+        except (BccError, OSError) as failure:
+            await self._failed(failure, endpoint, request, reply)
+            return
+        if whole is not None:
+            await reply.whole(whole, headers=REPLAYED if replayed else ())
+
+    async def _make(self, answer: Answer, rest: Awaitable[bytes], receive: Receive) -> bytes | None:
+        """What the planner says; None when nobody waits for it any more."""
         with Reader(answer, receive) as reader:
-            try:
-                if not replayed:
-                    # Nothing is sent before it has ended: no client can hold it up, and a task of its own costs.
-                    await answer.make(source())
-                parts = await reader.whole()
-            except (BccError, OSError) as failure:
-                await self._failed(failure, endpoint, request, reply)
-                return
-        if parts:
-            await reply.whole(parts[0], headers=REPLAYED if replayed else ())
+            # Nothing is sent before it has ended: no client can hold it up, and a task of its own costs.
+            await answer.make(rest)
+            return b"".join(await reader.whole()) or None
+
+    async def _read(self, answer: Answer, receive: Receive) -> bytes | None:
+        with Reader(answer, receive) as reader:
+            return b"".join(await reader.whole()) or None
 
     async def _actions(self, endpoint: str, request: Request, scope: Scope, receive: Receive, reply: Reply) -> None:
         answer, replayed = self._memory.answer(key_of(endpoint, request.options))

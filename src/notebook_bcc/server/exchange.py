@@ -8,8 +8,9 @@ import http
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
-from notebook_bcc.server.wire import SEND_NOW, WHOLE_BODY, Receive, Scope, Send
+from notebook_bcc.server.wire import SEND_NOW, SEND_WHOLE, WHOLE_BODY, Receive, Scope, Send
 
+HeaderLines = Sequence[tuple[bytes, bytes]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PENDING_BYTES = 64 * 1024
@@ -24,17 +25,26 @@ class Line:
         self,
         transport: asyncio.Transport,
         loop: asyncio.AbstractEventLoop,
-        *,
-        default_headers: Sequence[tuple[bytes, bytes]],
+        default_headers: Callable[[], HeaderLines],
     ) -> None:
+        """`default_headers` are what every answer has. They change now and then, for they hold the date."""
         self.write = transport.write
         self.loop = loop
         self.default_headers = default_headers
-        """Exchanged in place by the server, for they hold the date."""
         self._transport = transport
         self.full: asyncio.Future[None] | None = None
         """Ends when the client has taken enough of what was written, or is gone; None: it may be written to."""
-        self._reading_paused = False
+        self.reading_paused = False
+        self._written: HeaderLines = ()
+        self._lines = b""
+
+    def default_lines(self) -> bytes:
+        """The default headers, written."""
+        headers = self.default_headers()
+        if headers is not self._written:
+            self._written = headers
+            self._lines = b"".join([b"%b: %b\r\n" % line for line in headers])
+        return self._lines
 
     async def drained(self) -> None:
         if self.full is not None:
@@ -49,18 +59,23 @@ class Line:
             waited.set_result(None)
 
     def pause_reading(self) -> None:
-        if not self._reading_paused and not self._transport.is_closing():
-            self._reading_paused = True
+        if not self.reading_paused and not self._transport.is_closing():
+            self.reading_paused = True
             self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        if self._reading_paused and not self._transport.is_closing():
-            self._reading_paused = False
+        if self.reading_paused and not self._transport.is_closing():
+            self.reading_paused = False
             self._transport.resume_reading()
 
 
 class Exchange:
     """Feeds the application with a request and writes its answer. `complete`: all of the answer was written."""
+
+    __slots__ = (
+        *("scope", "keep_alive", "whole", "begun", "complete", "eager", "expects_continue"),
+        *("_line", "_ended", "_pieces", "_pending", "_told_whole", "_lost", "_waiting", "_head", "_chunked", "_left"),
+    )
 
     def __init__(self, line: Line, scope: Scope, *, keep_alive: bool, ended: Callable[[Exchange], None]) -> None:
         """`ended` is called once, when nothing more of the answer will come."""
@@ -91,12 +106,14 @@ class Exchange:
         self._pending += len(body)
         if self._pending > _PENDING_BYTES:
             self._line.pause_reading()
-        self._wake()
+        if self._waiting is not None:
+            self._wake()
 
     def feed_end(self) -> None:
         """The request is whole."""
         self.whole = True
-        self._wake()
+        if self._waiting is not None:
+            self._wake()
 
     def lose(self) -> None:
         """The client is gone."""
@@ -105,12 +122,17 @@ class Exchange:
 
     async def run(self, app: Application) -> None:
         """Let the application answer. An answer that it does not end is broken, not finished for it."""
-        self.scope["extensions"] = {SEND_NOW: self.send_now}
+        extensions: dict[str, Any] = {SEND_NOW: self.send_now, SEND_WHOLE: self.send_whole}
         if self.whole:
-            self.scope["extensions"][WHOLE_BODY] = b"".join(self._pieces)
+            pieces = self._pieces
+            extensions[WHOLE_BODY] = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self.scope["extensions"] = extensions
         try:
             await app(self.scope, self.receive, self.send)
         finally:
+            # They hold this exchange, and it them: left so, the request would stay until garbage is collected.
+            extensions.clear()
+            self._pieces = []
             if not self.complete:
                 self._ended(self)
 
@@ -149,12 +171,27 @@ class Exchange:
             raise RuntimeError(f"an answer cannot go on with {message['type']!r}")
         return True
 
-    def _begin(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    def send_whole(self, status: int, lines: bytes, body: bytes) -> bool:
+        """Send an answer whose header lines are written, all but its length; or say that it must go the usual way."""
+        if self._lost:
+            return True
+        if self._line.full is not None or self.begun or self.scope["method"] == "HEAD":
+            return False
+        self.begun = self.complete = True
+        end = b"" if self.keep_alive else b"connection: close\r\n"
+        head = (_status_line(status), self._line.default_lines(), lines, b"content-length: %d\r\n" % len(body), end)
+        self._line.write(b"".join((*head, b"\r\n", body)))
+        if self._waiting is not None:
+            self._wake()
+        self._ended(self)
+        return True
+
+    def _begin(self, status: int, headers: HeaderLines) -> None:
         """The head waits for the first bytes of the body: one packet, and one call of the system, for both."""
         self.begun = True
         length: bytes | None = None
         lines = [_status_line(status)]
-        for name, value in (*self._line.default_headers, *headers):
+        for name, value in (*self._line.default_headers(), *headers):
             if name == b"content-length":
                 length = value
             elif name == b"connection" and value == b"close":

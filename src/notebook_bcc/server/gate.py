@@ -25,10 +25,14 @@ class Gate:
 
     def refusal(self, scope: Scope, *, public: bool) -> Problem | None:
         """Why this request is not answered, or None. `public` pages need no token."""
-        host = (header(scope, b"host") or b"").decode("latin-1")
-        if not self._answers_to(host):
+        host, origin = "", None
+        for name, value in reversed(scope["headers"]):  # backwards, so that of a repeated one the first counts
+            if name == b"host":
+                host = value.decode("latin-1")
+            elif name == b"origin":
+                origin = value
+        if host not in self._known and not self._answers_to(host):
             return Problem(421, "host_refused", "This service does not answer under the name in the Host header.")
-        origin = header(scope, b"origin")
         if origin is not None and not _same_site(origin.decode("latin-1"), host):
             return Problem(403, "origin_refused", "Requests from web pages of other sites are not answered.")
         if public or self._token is None:
@@ -36,7 +40,7 @@ class Gate:
         return self._unauthorized(header(scope, b"authorization"))
 
     def _answers_to(self, host: str) -> bool:
-        if host in self._known or not (self._local or self._names):
+        if not (self._local or self._names):
             return True
         name = _name(host)
         if name not in self._names and not (self._local and is_loopback(name)):

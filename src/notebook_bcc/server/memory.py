@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from notebook_bcc.protocol.messages import Options
@@ -18,7 +18,8 @@ Key = tuple[str, ...]
 
 @dataclass(slots=True)
 class _Kept:
-    answer: Answer
+    parts: Sequence[bytes]
+    size: int
     used: float
 
 
@@ -47,21 +48,45 @@ class Memory:
 
     def answer(self, key: Key | None) -> tuple[Answer, bool]:
         """The answer of that key and whether there was one; a new one is the caller's to set to work at once."""
-        if key is not None and (known := self._find(key)) is not None:
-            return known, True
-        made = Answer(
-            rounds=self._rounds,
-            seconds=self._settings.answer_seconds,
-            most_bytes=self._settings.answer_bytes,
-            # Nobody can ask again for an answer without a key.
-            linger=0 if key is None else self._settings.linger_seconds,
-            settled=functools.partial(self._settle, key),
-        )
+        known = self.find(key)
+        return (known, True) if known is not None else (self.begin(key), False)
+
+    def find(self, key: Key | None) -> Answer | None:
+        """The answer of that key, ready or being given."""
+        if key is None:
+            return None
+        if (running := self._running.get(key)) is not None:
+            return running
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        now = self._clock()
+        if kept.used <= now - self._settings.remembered_seconds:
+            return None
+        kept.used = now
+        self._kept.move_to_end(key)
+        return self._new(key, kept)
+
+    def begin(self, key: Key | None) -> Answer:
+        """A new answer, to be set to work at once."""
+        made = self._new(key)
         if key is None:
             self._unnamed.add(made)
         else:
             self._running[key] = made
-        return made, False
+        return made
+
+    def keep(self, key: Key | None, parts: Sequence[bytes], size: int) -> None:
+        """Remember an answer that was given well."""
+        if key is None:
+            return
+        now = self._clock()
+        if (old := self._kept.pop(key, None)) is not None:
+            # Too old to be found, and not forgotten yet.
+            self._bytes -= old.size
+        self._kept[key] = _Kept(parts, size, now)
+        self._bytes += size
+        self._forget_old(now)
 
     async def close(self) -> None:
         """Stop every answer that is being given."""
@@ -70,16 +95,16 @@ class Memory:
             answer.stop(ConnectionError("the service is being stopped"))
         await asyncio.gather(*(answer.wait() for answer in under_way))
 
-    def _find(self, key: Key) -> Answer | None:
-        if (running := self._running.get(key)) is not None:
-            return running
-        kept = self._kept.get(key)
-        now = self._clock()
-        if kept is None or kept.used <= now - self._settings.remembered_seconds:
-            return None
-        kept.used = now
-        self._kept.move_to_end(key)
-        return kept.answer
+    def _new(self, key: Key | None, kept: _Kept | None = None) -> Answer:
+        return Answer(
+            rounds=self._rounds,
+            seconds=self._settings.answer_seconds,
+            most_bytes=self._settings.answer_bytes,
+            # Nobody can ask again for an answer without a key.
+            linger=0 if key is None else self._settings.linger_seconds,
+            settled=functools.partial(self._settle, key),
+            ready=None if kept is None else kept.parts,
+        )
 
     def _settle(self, key: Key | None, answer: Answer) -> None:
         if key is None:
@@ -87,21 +112,19 @@ class Memory:
             return
         del self._running[key]
         if answer.failure is None:
-            self._kept[key] = _Kept(answer, self._clock())
-            self._bytes += answer.size
-            self._forget_old()
+            self.keep(key, answer.parts, answer.size)
 
-    def _forget_old(self) -> None:
+    def _forget_old(self, now: float) -> None:
         """Least recently used first, which is also the order of age."""
         limits = self._settings
-        oldest = self._clock() - limits.remembered_seconds
-        while self._kept and (
-            len(self._kept) > limits.remembered_answers
+        kept, oldest = self._kept, now - limits.remembered_seconds
+        while kept and (
+            len(kept) > limits.remembered_answers
             or self._bytes > limits.remembered_bytes
-            or next(iter(self._kept.values())).used <= oldest
+            or kept[next(iter(kept))].used <= oldest
         ):
-            _, forgotten = self._kept.popitem(last=False)
-            self._bytes -= forgotten.answer.size
+            _, forgotten = kept.popitem(last=False)
+            self._bytes -= forgotten.size
 
 
 def key_of(endpoint: str, options: Options) -> Key | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -14,14 +15,6 @@ class _Durations:
     buckets: list[int] = field(default_factory=lambda: [0] * len(_BUCKETS))
     count: int = 0
     total: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        self.count += 1
-        self.total += seconds
-        for index, bound in enumerate(_BUCKETS):
-            if seconds <= bound:
-                self.buckets[index] += 1
-                break
 
 
 class Metrics:
@@ -38,9 +31,13 @@ class Metrics:
     def request(self, endpoint: str, status: int, seconds: float) -> None:
         """One request has been answered; status 0 means that its client did not wait for it."""
         self._requests[endpoint, status] += 1
-        if endpoint not in self._durations:
-            self._durations[endpoint] = _Durations()
-        self._durations[endpoint].add(seconds)
+        durations = self._durations.get(endpoint)
+        if durations is None:
+            durations = self._durations[endpoint] = _Durations()
+        durations.count += 1
+        durations.total += seconds
+        if (index := bisect_left(_BUCKETS, seconds)) < len(_BUCKETS):
+            durations.buckets[index] += 1
 
     def replayed(self, endpoint: str) -> None:
         self._replayed[endpoint] += 1

@@ -24,7 +24,7 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
     listener = _listen(app.settings.host, app.settings.port)
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=Connection,  # type: ignore[arg-type]  # any protocol of asyncio will do, a buffered one too
         log_config=None,
         access_log=False,
         server_header=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from notebook_bcc.server.problems import Headers, Problem
@@ -12,29 +12,40 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 SendNow = Callable[[MutableMapping[str, Any]], bool]
+SendWhole = Callable[[int, bytes, bytes], bool]
 
 JSON = b"application/json"
 NDJSON = b"application/x-ndjson"
 _COMMON: Headers = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 # A proxy that collects a stream before it passes it on would undo the flushing.
 _STREAM: Headers = ((b"content-type", NDJSON), *_COMMON, (b"x-accel-buffering", b"no"))
-# What our own connection puts among a scope's extensions: the body, where it is there already, and a way to send
-# without waiting. Behind another server neither is there, and nothing but time is lost.
-WHOLE_BODY, SEND_NOW = "nbcc.body", "nbcc.send_now"
+# The lines that the head of nearly every answer has, apart from those that the connection adds.
+_JSON_LINES = b"".join(b"%b: %b\r\n" % line for line in ((b"content-type", JSON), *_COMMON))
+# What our own connection puts among a scope's extensions: the body, where it is there already, a way to send without
+# waiting, and one to send an answer at once whose header lines are written. Behind another server none of them is
+# there, and nothing but time is lost.
+WHOLE_BODY, SEND_NOW, SEND_WHOLE = "nbcc.body", "nbcc.send_now", "nbcc.send_whole"
 REPLAYED: Headers = ((b"idempotent-replayed", b"true"),)
 
 
 class Reply:
     """The one answer to a request. `status` is 0 until it has begun."""
 
-    def __init__(self, send: Send, *, send_now: SendNow | None = None) -> None:
+    __slots__ = ("_send", "_send_now", "_send_whole", "status")
+
+    def __init__(self, send: Send, extensions: Mapping[str, Any] | None = None) -> None:
+        """`extensions` are those of the request's scope."""
         self._send = send
-        self._send_now = send_now
+        self._send_now: SendNow | None = extensions.get(SEND_NOW) if extensions else None
+        self._send_whole: SendWhole | None = extensions.get(SEND_WHOLE) if extensions else None
         self.status = 0
 
     async def whole(self, body: bytes, *, status: int = 200, content: bytes = JSON, headers: Headers = ()) -> None:
         """Everything at once."""
         self.status = status
+        if self._send_whole is not None and content is JSON and not headers:  # noqa: SIM102  the call is the act
+            if self._send_whole(status, _JSON_LINES, body):
+                return
         fields = [(b"content-type", content), (b"content-length", b"%d" % len(body)), *_COMMON, *headers]
         await self._send({"type": "http.response.start", "status": status, "headers": fields})
         await self._send({"type": "http.response.body", "body": body})

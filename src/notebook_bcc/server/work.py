@@ -11,7 +11,7 @@ from notebook_bcc.errors import ActionMalformed, PlannerAnswerInvalid
 from notebook_bcc.planners.interface import ActionData, Generated, Planner, StreamWarning
 from notebook_bcc.protocol.actions import ActionBase, parse_action
 from notebook_bcc.protocol.dialects import response_to_v1
-from notebook_bcc.protocol.message import Message
+from notebook_bcc.protocol.message import Message, encoded
 from notebook_bcc.protocol.messages import BehaviorInfo, PlanningResponse, Request, TransitionAdvice
 from notebook_bcc.protocol.ndjson import encode_line
 
@@ -68,7 +68,7 @@ class Work:
         """A line of NDJSON. That of a warning is skipped, with a warning, by readers that do not know it."""
         if isinstance(item, StreamWarning):
             return _warning(item.message)
-        if not isinstance(item.data, ActionBase | Mapping):
+        if type(item.data) is not dict and not isinstance(item.data, ActionBase | Mapping):
             return _warning(_no_object(item))
         try:
             line = encode_line(item.data)
@@ -80,7 +80,7 @@ class Work:
 
     def _encoded(self, answer: Message | Mapping[str, Any]) -> bytes:
         try:
-            return (answer if isinstance(answer, Message) else Message.model_validate(answer)).to_json()
+            return encoded(answer if isinstance(answer, Message) else Message.model_validate(answer))
         except (TypeError, ValueError, RecursionError) as error:
             raise self._unusable(f"it cannot be written as JSON: {error}") from error
 
