@@ -162,6 +162,24 @@ async def test_promotions_are_rebuilt_too() -> None:
     assert done.state.kernel.variables == {"df_v1": [1], "y": [1, 2]}
 
 
+async def test_a_repair_after_a_kill_is_asked_with_the_same_observation_and_id() -> None:
+    def debugging() -> ScriptedPlanner:
+        made = {"action": "add", "shot_type": "action", "content": "y = x + 1", "store_id": "c"}
+        return one_step(
+            Behavior([made, {"action": "exec", "codecell_id": "c", "auto_debug": True}], repairs={"c": ["y = 2"]})
+        )
+
+    whole = await play(debugging())
+    journal = await killed_after(ActionReceived, 2, planner=debugging())
+    again = await play(debugging(), journal=journal, resume=RunResumed())
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    [asked], [repeated] = whole.planner.repaired, again.planner.repaired
+    assert repeated.options == asked.options
+    assert repeated.observation.location == asked.observation.location
+    assert repeated.observation.location.current.behavior_id is not None
+    assert repeated.observation.context.notebook == asked.observation.context.notebook
+
+
 class Fickle:
     """A planner whose repeated answer differs, as a language model's does."""
 

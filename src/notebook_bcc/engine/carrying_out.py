@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from notebook_bcc.engine.decide import elapsed
@@ -10,7 +10,7 @@ from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.engine.workbench import ExecutionLimits, Repair, Workbench, code_cell
+from notebook_bcc.engine.workbench import ExecutionLimits, Workbench, code_cell
 from notebook_bcc.errors import ActionMalformed, ActionRefused
 from notebook_bcc.journal.records import (
     ActionCompleted,
@@ -24,6 +24,7 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, Exec, parse_action
 from notebook_bcc.protocol.cells import Output
+from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
@@ -43,7 +44,7 @@ class ActionCarrier:
         kernel: Kernel,
         registry: ActionRegistry,
         reward: Reward,
-        repair: Repair,
+        repair: Callable[[RunState, RepairWanted], Awaitable[str | None]],
         timer: Callable[[], float],
     ) -> None:
         self._kernel = kernel
@@ -89,7 +90,7 @@ class ActionCarrier:
             variables=state.variables,
             kernel=self._kernel,
             limits=_limits(state),
-            repair=self._repair,
+            repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=partial.note,
         )

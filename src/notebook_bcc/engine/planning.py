@@ -88,8 +88,6 @@ class PlannerDesk:
         self._timer = timer
         self._stream: ActionStream | None = None
         self._first: ActionData | StreamWarning | StreamEnd | None = None
-        self._last_state = RunState()
-        self._asked = ""
 
     def models_asked(self) -> Batch:
         """What the planner and its models have said to each other since this was last asked."""
@@ -139,9 +137,7 @@ class PlannerDesk:
 
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncIterator[Batch]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
-        self._last_state = state
         request_id, attempt = identify(state, state.behavior.asked)
-        self._asked = request_id
         try:
             observation, summaries, warnings = await self._filtered(state)
         except KernelDied as death:
@@ -241,10 +237,10 @@ class PlannerDesk:
         )
         return (*warnings, received, Transitioned(source=state.fsm, event=event, to=to))
 
-    async def repair(self, wanted: RepairWanted) -> str | None:
+    async def repair(self, state: RunState, wanted: RepairWanted) -> str | None:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
-        state = self._last_state
-        request_id = _repair_id(self._asked or state.run_id, wanted)
+        asked = state.behavior.asked
+        request_id = _repair_id(state.run_id if asked is None else asked.request_id, wanted)
         options = Options(request_id=request_id, run_id=state.run_id, attempt=1, repair=wanted)
         await self._durable()
         try:
