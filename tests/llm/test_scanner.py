@@ -136,6 +136,43 @@ def test_an_object_is_given_out_with_its_closing_brace() -> None:
     assert scanner.feed("},") == [{"b": 1}]
 
 
+@given(st.lists(OBJECTS, min_size=1, max_size=4), st.integers(1, 9), st.sampled_from([None, 2]))
+def test_whatever_its_strings_hold_it_is_given_out_with_its_closing_brace(
+    objects: list[Json], size: int, indent: int | None
+) -> None:
+    scanner = Scanner()
+    assert not scanner.feed('{"actions": [')
+    for one in objects:
+        text = json.dumps(one, indent=indent)
+        *pieces, last = [text[at : at + size] for at in range(0, len(text), size)]
+        assert [found for piece in pieces for found in scanner.feed(piece)] == []
+        assert list(scanner.feed(last)) == [one]
+        assert not scanner.feed(", ")
+
+
+@pytest.mark.parametrize("size", [1, 4, 16, 64])
+@pytest.mark.parametrize(
+    "source",
+    [
+        'print(f"{len(table)} rows, {missing} missing")',
+        'counts = {"a": 1, "b": {"c": 2}}',
+        "path = 'C:\\\\'",
+        'pattern = r"\\{\\d+\\}"; text = "}"',
+        'x = "\\\\"}',
+        "{" * 40 + "}" * 40,
+        "[" * 120 + "}",
+        "}",
+        "{}",
+        'true}, 1}, null}, "}, e}',
+        "a" * 3_000 + '{"b": 1}' * 50,
+    ],
+)
+def test_braces_in_code_are_text(source: str, size: int) -> None:
+    actions = [{"kind": "code", "content": source}, {"kind": "text", "content": "}"}, {"n": 1, "content": source}]
+    text = json.dumps({"actions": [*actions, *actions]})
+    assert scanned(text, every(text, size)) == [*actions, *actions]
+
+
 def test_without_an_envelope_the_object_around_is_one() -> None:
     text = '{"actions": [{"a": 1}], "focus": "b"}'
     assert scanned(text, every(text, 1), envelope=None) == [{"actions": [{"a": 1}], "focus": "b"}]
