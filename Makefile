@@ -5,13 +5,14 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint bench score test-llm kill-test format schemas constraints clean
+.PHONY: help demo test check lint bench score model-runs test-llm kill-test format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
 # Workers of the test run: as many as there are processors, but not more than kernels and SQLite files stay quick with.
 WORKERS ?= logical
 TESTS ?=
+TABLES ?= penguins titanic
 
 BIN := .venv/bin
 RUN := $(BIN)/python -m
@@ -49,6 +50,10 @@ bench: .venv/.bench-ready ## measure beside nbclient, papermill, langgraph and t
 
 score: .venv/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
 	$(RUN) benchmarks.scores --out docs/scores.md
+
+model-runs: .venv/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
+	@test -n "$$NBCC_MODEL" || { echo 'make model-runs needs NBCC_MODEL, such as http://127.0.0.1:PORT/v1#NAME.' >&2; exit 1; }
+	$(RUN) benchmarks.model_runs $(TABLES) --model "$$NBCC_MODEL" --out build/model-runs.md
 
 test-llm: .venv/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM is where one is served (http://127.0.0.1:PORT)
 	@test -n "$$NBCC_LOCAL_LLM" || { echo 'make test-llm needs NBCC_LOCAL_LLM, the address of a served model.' >&2; exit 1; }

@@ -15,7 +15,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import big_outputs, cells, durable, fsm, llm_scanner, ndjson, payload, scale, serial, service
+from benchmarks import (
+    big_outputs,
+    cells,
+    durable,
+    fsm,
+    llm_planner,
+    llm_scanner,
+    ndjson,
+    payload,
+    scale,
+    serial,
+    service,
+)
 from benchmarks.harness import Bench, Row, environment
 
 GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
@@ -30,6 +42,7 @@ GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
     "G9": service.beside_fastapi,
     "G10": ndjson.reading_lines,
     "G11": llm_scanner.closed_objects,
+    "LLM": llm_planner.beside_the_model,
     "payload": payload.sizes,
     "SCALE": scale.long_runs,
 }
@@ -49,6 +62,7 @@ PACKAGES = (
     "uvicorn",
     "httpx2",
     "ijson",
+    "openai",
 )
 
 

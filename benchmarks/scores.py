@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).parent.parent
-_LOWER_IS_BETTER = frozenset({"rmse", "log_rmse", "mae", "log_loss"})
+LOWER_IS_BETTER = frozenset({"rmse", "log_rmse", "mae", "log_loss"})
 # What each kind of task is judged by, the first that the register has.
 _JUDGED_BY = ("log_rmse", "rmse", "accuracy")
 # Hold-outs of fewer rows are small: within 2 % of the baseline counts as level.
@@ -73,15 +73,28 @@ def main(arguments: list[str]) -> int:
     return 1 if short else 0
 
 
-def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -> Result:
+def command_for(name: str, entry: Mapping[str, Any], *, data: Path) -> list[str]:
+    """The command that analyses a table: its file to learn from, its target, and the rows to predict if it has any."""
     folder = data / name
     train = folder / "train.csv"
     train = train if train.is_file() else next(folder / file for file in entry["files"] if file.endswith(".csv"))
     nbcc = [sys.executable, "-c", "from notebook_bcc.cli.main import main; main()"]
     command = [*nbcc, "run", str(train), "--target", entry["target"]]
     test = folder / "test.csv"
-    if test.is_file():
-        command += ["--test", str(test)]
+    return [*command, "--test", str(test)] if test.is_file() else command
+
+
+def independent_score(name: str, predictions: Path, *, data: Path) -> dict[str, float]:
+    """What the program that knows the labels says; nothing where it cannot say anything."""
+    if not predictions.is_file():
+        return {}
+    command = [sys.executable, str(data / "score.py"), name, str(predictions)]
+    scored = subprocess.run(command, capture_output=True, text=True)
+    return dict(json.loads(scored.stdout)) if scored.returncode == 0 else {}
+
+
+def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -> Result:
+    command = command_for(name, entry, data=data)
     runs.mkdir(parents=True, exist_ok=True)
     before = set(runs.iterdir())
     cpu, started = _cpu(), time.monotonic()
@@ -95,13 +108,8 @@ def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -
     independent: dict[str, float] = {}
     if made and (made[-1] / "summary.json").is_file():
         own = json.loads((made[-1] / "summary.json").read_text(encoding="utf-8"))
-    if made and entry["labels"] and (made[-1] / "predictions.csv").is_file():
-        scored = subprocess.run(
-            [sys.executable, str(data / "score.py"), name, str(made[-1] / "predictions.csv")],
-            capture_output=True,
-            text=True,
-        )
-        independent = json.loads(scored.stdout) if scored.returncode == 0 else {}
+    if made and entry["labels"]:
+        independent = independent_score(name, made[-1] / "predictions.csv", data=data)
     ending = {0: "completed, verified", 5: "completed, not verified"}.get(done.returncode, f"exit {done.returncode}")
     return Result(
         name=name,
@@ -129,7 +137,7 @@ def _best_baselines(entry: Mapping[str, Any]) -> dict[str, float]:
     for measure in (*_JUDGED_BY, "roc_auc"):
         figures = [model[measure] for model in models if isinstance(model.get(measure), (int, float))]
         if figures:
-            best[measure] = min(figures) if measure in _LOWER_IS_BETTER else max(figures)
+            best[measure] = min(figures) if measure in LOWER_IS_BETTER else max(figures)
     return best
 
 
@@ -142,7 +150,7 @@ def _ratio(result: Result, measure: str) -> float | None:
     ours, theirs = result.independent.get(measure), result.baselines.get(measure)
     if ours is None or theirs is None:
         return None
-    return theirs / ours if measure in _LOWER_IS_BETTER else ours / theirs
+    return theirs / ours if measure in LOWER_IS_BETTER else ours / theirs
 
 
 def _too_proud(result: Result) -> float | None:
@@ -151,7 +159,7 @@ def _too_proud(result: Result) -> float | None:
     theirs = result.independent.get(measure)
     if theirs is None or not error:
         return None
-    better = theirs - result.own["score"] if measure in _LOWER_IS_BETTER else result.own["score"] - theirs
+    better = theirs - result.own["score"] if measure in LOWER_IS_BETTER else result.own["score"] - theirs
     return float(better / error)
 
 

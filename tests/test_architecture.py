@@ -61,7 +61,9 @@ BORDER_POSTS += ["engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
 ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.
 PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
+PURE += ["engine/figures.py"]
 PURE += [f"planners/llm/{name}.py" for name in ("budget", "progress", "scanner", "share", "sharing_text", "prompt")]
+PURE += [f"planners/llm/{name}.py" for name in ("claims", "guard", "ownership", "verdicts")]
 PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]
 PURE += [
     f"planners/playbook/{name}.py"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +23,9 @@ from notebook_bcc.planners.llm.budget import Budget, check_budget
 from notebook_bcc.planners.llm.choice import ChoiceFiles, read_choice
 from notebook_bcc.planners.llm.doors import check_library, open_model
 from notebook_bcc.planners.llm.naming import ModelName, access
-from notebook_bcc.planners.llm.planner import LlmPlanner
+from notebook_bcc.planners.llm.planner import LlmLimits, LlmPlanner
 from notebook_bcc.planners.llm.prompt_files import read_prompts
+from notebook_bcc.planners.llm.service import ModelService
 from notebook_bcc.planners.playbook.check import load_playbook
 from notebook_bcc.planners.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
 from notebook_bcc.planners.playbook.planner import PlaybookPlanner
@@ -125,22 +126,45 @@ def playbook_planner(files: PlaybookFiles) -> Planner:
 
 def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings) -> LlmPlanner:
     """The planner that asks these models, with a guide behind them. Raises SettingsInvalid."""
-    choice = files.choice
-    # The run says what may be spent and what was, each time something is asked.
-    account = Account(budget=Budget(), prices=files.table(), secrets=[one for one in keys.values() if one])
+    return _llm_maker(files, guide, keys=keys, settings=settings)()
 
-    def asker(model: ModelName) -> Asker:
-        return Asker(open_model(access(model, keys)), account, timeout=settings.dslc_timeout)
 
-    return LlmPlanner(
-        guide=guide,
-        generating=asker(choice.generating),
-        planning=asker(choice.planning) if choice.planning is not None else None,
-        prompts=read_prompts(files.prompts),
-        share=choice.share,
-        fallback=choice.fallback,
-        language=settings.lang,
-    )
+def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: Settings) -> ModelService:
+    """The same for a service: many runs, and a budget of the process. Raises MessageInvalid, SettingsInvalid."""
+    check_choice(files, limits=limits)
+    guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK))
+    make = _llm_maker(files, guide, keys=read_model_keys(), settings=settings)
+    return ModelService(make, budget=budget_of(limits), fallback=files.choice.fallback)
+
+
+def _llm_maker(
+    files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings
+) -> Callable[[], LlmPlanner]:
+    """Makes planners with accounts of their own and the same models behind them."""
+    choice, prices, prompts = files.choice, files.table(), read_prompts(files.prompts)
+    models = {model: open_model(access(model, keys)) for model in choice.names}
+    secrets = [one for one in keys.values() if one]
+
+    def made() -> LlmPlanner:
+        # The run says what may be spent and what was, each time something is asked.
+        account = Account(budget=Budget(), prices=prices, secrets=secrets)
+
+        def asker(model: ModelName) -> Asker:
+            return Asker(models[model], account, timeout=settings.dslc_timeout)
+
+        return LlmPlanner(
+            guide=guide,
+            generating=asker(choice.generating),
+            planning=asker(choice.planning) if choice.planning is not None else None,
+            prompts=prompts,
+            share=choice.share,
+            fallback=choice.fallback,
+            limits=LlmLimits.small() if choice.generating.is_local else LlmLimits(),
+            language=settings.lang,
+            images=choice.images,
+        )
+
+    return made
 
 
 def check_choice(files: ChoiceFiles, *, limits: Limits) -> None:

@@ -27,14 +27,17 @@ numeric_columns = ["size", "price"]
 missing_counts = {"price": 1}
 print(table)
 print("rows:", row_count)"""
-DRAW = "print(round(table['size'].mean(), 1))"
+DRAW = """import matplotlib.pyplot as plt
+table["size"].plot.hist()
+plt.show()"""
+FOUND = "The table has 3 rows and three columns; 2 of them are numeric, and 1 column has gaps."
 
 
 def said(*sources: str, text: str = "") -> Reply:
     return Reply(in_pieces(events("openai", [written(*sources, text=text)]), 17))
 
 
-ANSWERS = (said(LOAD, text="We read the table."), said(text="One price is missing."), said(DRAW))
+ANSWERS = (said(LOAD, text="We read the table."), said(text=FOUND), said(DRAW))
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_a_model_writes_the_notebook_and_everything_about_it_is_told_and_kept(ho
     assert [source for source in sources if not source.endswith(headings)] == [
         "We read the table.",
         LOAD,
-        "One price is missing.",
+        FOUND,
         DRAW,
     ]
     assert len(sources) == 7, "the playbook's headings are there"
@@ -191,6 +194,8 @@ def test_own_prompts_and_prices_are_copied_into_the_run(houses: Shell) -> None:
         (("--model", "openai:gpt-4o-mini"), "--planner llm"),
         (("--budget-calls", "3"), "--planner llm"),
         (("--share", "none", "--planner", "http://127.0.0.1:1"), "--planner llm"),
+        (("--images", "--planner", "http://127.0.0.1:1"), "--planner llm"),
+        (("--planner", "llm", "--model", "http://127.0.0.1:1/v1#m", "--images"), "--share values"),
     ],
 )
 def test_bad_wishes_leave_nothing_behind(houses: Shell, options: tuple[str, ...], message: str) -> None:
@@ -225,3 +230,16 @@ def test_the_kernel_never_sees_a_key(houses: Shell) -> None:
     text = Path(folder / "notebook.ipynb").read_text()
     assert "NBCC_LLM_KEY" not in text
     assert "OPENAI_API_KEY" not in text
+
+
+def test_with_images_a_figure_goes_to_the_model_as_a_picture(houses: Shell) -> None:
+    with in_a_thread(FakeModel(*ANSWERS, said(text="The sizes differ."))) as fake:
+        model = ("--planner", "llm", "--model", f"{fake.address}/v1#m", "--planning-model", f"{fake.address}/v1#j")
+        wish = ("--playbook", "minimal", "--share", "values", "--images", "--no-verify")
+        done = houses("run", "houses.csv", *model, *wish)
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    sent = [part for heard in fake.heard for message in heard.body["messages"] for part in message["content"]]
+    pictures = [part for part in sent if isinstance(part, dict) and part["type"] == "image_url"]
+    assert pictures
+    assert pictures[0]["image_url"]["url"].startswith("data:image/png;base64,")
+    assert any("picture sent]" in str(entry["prompt"]) for entry in entries_of(houses, "model_asked"))

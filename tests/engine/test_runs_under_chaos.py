@@ -42,7 +42,7 @@ policies = st.builds(
     on_error=st.sampled_from(["feedback", "continue", "fail"]),
     on_unachieved=st.sampled_from(["fail", "skip"]),
     strict_actions=st.booleans(),
-    notebook_detail=st.sampled_from(["summary", "cells"]),
+    notebook_detail=st.sampled_from(["summary", "cells", "figures"]),
 )
 
 

@@ -84,7 +84,7 @@ def test_the_bundled_prices_have_a_date_and_a_note() -> None:
     [
         ("openai:gpt-4o", True),
         ("openai:gpt-4o-2024-08-06", True),
-        ("anthropic:claude-sonnet-4-20250514", True),
+        ("anthropic:claude-sonnet-4-5-20250929", True),
         ("openai:gpt-4o-other", False),
         ("openai:gpt-5-pro", False),
         ("http://localhost:1/v1#gpt-4o", False),

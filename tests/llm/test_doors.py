@@ -11,7 +11,7 @@ import pytest
 
 from llm.fake_model import Api, FakeModel, Reply, events, in_pieces, refusal
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerRefused, PlannerUnreachable
-from notebook_bcc.planners.llm.chat import ChatMessage, ChatModel, Usage, whole
+from notebook_bcc.planners.llm.chat import ChatImage, ChatMessage, ChatModel, Usage, whole
 from notebook_bcc.planners.llm.doors import open_model
 from notebook_bcc.planners.llm.naming import Access, ModelName
 
@@ -222,3 +222,15 @@ async def test_the_key_is_in_no_log_and_no_repr(api: Api, caplog: pytest.LogCapt
     assert KEY not in repr(caught.value)
     ours = [record for record in caplog.records if not record.name.startswith("asyncio")]
     assert not [record for record in ours if KEY in record.getMessage()]
+
+
+async def test_pictures_stand_before_the_text_as_the_vendor_wants_them(api: Api) -> None:
+    picture = ChatImage("image/png", "aGVsbG8=", caption="A figure.")
+    async with FakeModel(Reply([events(api, ["{}"])])) as fake, model_at(fake.access(api)) as model:
+        await whole(model.stream([ChatMessage("user", "Look.", (picture,))], max_tokens=5, timeout=30.0))
+    caption, image, text = fake.heard[0].body["messages"][0]["content"]
+    assert (caption["text"], text["text"]) == ("A figure.", "Look.")
+    if api == "openai":
+        assert image["image_url"] == {"url": "data:image/png;base64,aGVsbG8="}
+    else:
+        assert image["source"] == {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}

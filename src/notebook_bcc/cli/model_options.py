@@ -48,6 +48,9 @@ FallbackOption = Annotated[
         help="A model that fails: the playbook writes that part, or the run stops, resumable. [default: playbook]",
     ),
 ]
+ImagesOption = Annotated[
+    bool, typer.Option("--images", help="With --share values: send figures as pictures to a model that can see.")
+]
 PricesOption = Annotated[
     Path | None, typer.Option("--prices", help="A price table of your own for --budget-cost.", metavar="FILE")
 ]
@@ -80,6 +83,7 @@ def chosen_models(
     prices: Path | None,
     prompts: Path | None,
     budgets: dict[str, Any],  # Any: numbers
+    images: bool = False,
 ) -> ChoiceFiles | None:
     """What was said about models; None for a run without. Raises SettingsInvalid."""
     said = {
@@ -87,6 +91,7 @@ def chosen_models(
         "--planning-model": planning_model,
         "--share": share,
         "--fallback": fallback,
+        "--images": images,
         "--prices": prices,
         "--prompts": prompts,
         "--budget-...": budgets,
@@ -98,8 +103,14 @@ def chosen_models(
         return None
     if not model:
         raise SettingsInvalid("--planner llm needs --model: openai:NAME, anthropic:NAME, or URL#NAME of an endpoint")
+    if images and share != "values":
+        raise SettingsInvalid("--images sends figures, which show values of the data: give --share values as well")
     choice = LlmChoice(
-        model=model, planning_model=planning_model, share=share or "schema", fallback=fallback or "playbook"
+        model=model,
+        planning_model=planning_model,
+        share=share or "schema",
+        fallback=fallback or "playbook",
+        images=images,
     )
     return ChoiceFiles(choice=choice, prices=prices, prompts=prompts)
 
@@ -114,6 +125,7 @@ def say_models(files: ChoiceFiles, view: View, words: Words) -> None:
         local=all(one.is_local for one in choice.names),
         share=choice.share,
         fallback=choice.fallback,
+        images=choice.images,
     )
     for model in choice.names:
         key = "model_local" if model.is_local else "model_away"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from notebook_bcc.engine.effects import effects_of, shortened
+from notebook_bcc.engine.figures import figures_of
 from notebook_bcc.engine.state import LevelState, RunState
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.messages import BehaviorFeedback
@@ -31,6 +32,7 @@ _CELLS_SENT = 200
 _STAGES_TOLD, _STEPS_TOLD, _BEHAVIORS_TOLD = 3, 5, 30
 _COMPLETED_LISTED = 200
 _TAKEN_TOLD = 20
+_CELLS_LOOKED_AT, _FIGURES_TOLD = 12, 2
 _VARIABLES_SHOWN = 1000
 
 
@@ -144,12 +146,18 @@ def _notebook(state: RunState) -> NotebookView:
     last = document.cells.last
     shown = document.cells.get(document.last_code_id) if document.last_code_id is not None else None
     texts = effects_of(shown.outputs, limit=_LAST_OUTPUT_CHARS) if shown is not None else ()
+    figures = figures_of(
+        document.cells.newest(_CELLS_LOOKED_AT),
+        most=_FIGURES_TOLD,
+        with_bytes=state.policies.notebook_detail == "figures",
+    )
     return NotebookView(
         title=document.title or None,
         cell_count=len(document.cells),
         last_cell_type=_wire_type(last) if last is not None else None,
         last_output=shortened(texts[-1], _LAST_OUTPUT_CHARS) if texts else None,
         cells=_cells(state) if state.policies.notebook_detail == "cells" else None,
+        figures=figures or None,
     )
 
 

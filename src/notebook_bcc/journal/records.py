@@ -40,7 +40,7 @@ class Policies(RecordBase):
     on_unachieved: Literal["fail", "skip"] = "fail"
     strict_actions: bool = False
     interactive: bool = False
-    notebook_detail: Literal["summary", "cells"] = "summary"
+    notebook_detail: Literal["summary", "cells", "figures"] = "summary"
 
 
 class Limits(RecordBase):

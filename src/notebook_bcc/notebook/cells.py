@@ -51,6 +51,10 @@ class Cells:
     def last(self) -> Cell | None:
         return self._chunks[-1][-1] if self._chunks else None
 
+    def newest(self, most: int) -> tuple[Cell, ...]:
+        """The last cells, oldest first: at most as many as a chunk holds."""
+        return tuple(cell for chunk in self._chunks[-2:] for cell in chunk)[-min(most, _CHUNK) :]
+
     def appended(self, cell: Cell) -> Cells:
         """The sequence with one more cell; its id must be new."""
         if cell.id in self:

@@ -65,14 +65,31 @@ class Effects(Message):
     history: tuple[Any, ...] = ()
 
 
+class FigureView(Message):
+    """A picture among the outputs of a cell: its size in pixels, what it says of itself, what the code calls it.
+
+    `data` are its bytes in base64, only when the client was told to send them.
+    """
+
+    cell_id: str = ""
+    media_type: str = ""
+    width: int | None = None
+    height: int | None = None
+    text: str = ""
+    caption: str = ""
+    labels: tuple[str, ...] = ()
+    data: str | None = None
+
+
 class NotebookView(Message):
-    """A summary of the notebook; `cells` only when the client was told to send them."""
+    """A summary of the notebook; `cells` only when the client was told to send them. `figures` are the newest few."""
 
     title: str | None = None
     cell_count: int | None = None
     last_cell_type: str | None = None
     last_output: str | None = None
     cells: tuple[dict[str, Any], ...] | None = None
+    figures: tuple[FigureView, ...] | None = None
 
 
 class TransitionRecord(Message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,8 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 LONGEST_TEXT: Final = 1_500
 LONGEST_CODE: Final = 6_000
 MOST_ACTIONS: Final = 8
+MOST_TEXTS: Final = 3
+MOST_NAMES: Final = 6
 
 Action = Mapping[str, Any]  # Any: an action as the protocol writes it
 
@@ -22,19 +24,32 @@ def _closed(**fields: object) -> dict[str, object]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-GENERATE: Final[Schema] = _closed(
-    actions={
-        "type": "array",
-        "minItems": 1,
-        "maxItems": MOST_ACTIONS,
-        "items": _closed(kind={"enum": ["text", "code"]}, content={"type": "string", "maxLength": LONGEST_CODE}),
+def generate_schema(*, prose: bool = False, longest: int = LONGEST_CODE) -> Schema:
+    """What the actions of a behavior look like; with `prose` only texts. `longest` is in characters."""
+    kinds = ["text"] if prose else ["text", "code"]
+    content = {"type": "string", "maxLength": min(longest, LONGEST_TEXT if prose else LONGEST_CODE)}
+    most = MOST_TEXTS if prose else MOST_ACTIONS
+    items = _closed(kind={"enum": kinds}, content=content)
+    return _closed(actions={"type": "array", "minItems": 1, "maxItems": most, "items": items})
+
+
+def judge_schema(*, steps: Sequence[str] = (), variables: bool = False) -> Schema:
+    """What a judgement looks like. `steps` are those that it may leave out or add; with `variables` it may say which
+    ones the next part shall see."""
+    fields: dict[str, object] = {
+        "achieved": {"type": "boolean"},
+        "reason": {"type": "string", "maxLength": 300},
+        "focus": {"type": "string", "maxLength": 300},
     }
-)
-JUDGE: Final[Schema] = _closed(
-    achieved={"type": "boolean"},
-    reason={"type": "string", "maxLength": 300},
-    focus={"type": "string", "maxLength": 300},
-)
+    if variables:
+        name = {"type": "string", "maxLength": 60}
+        fields["look_at"] = {"type": "array", "maxItems": MOST_NAMES, "items": name}
+    if steps:
+        chosen = {"type": "array", "maxItems": MOST_NAMES, "items": {"enum": list(steps)}}
+        fields |= {"skip": chosen, "add": chosen}
+    return _closed(**fields)
+
+
 REPAIR: Final[Schema] = _closed(code={"type": "string", "maxLength": LONGEST_CODE})
 
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -61,11 +76,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a model thinks of a behavior."""
+    """What a model thinks of a behavior, and what it proposes: variables that the next part shall see, steps of the
+    stage to leave out or to add."""
 
     achieved: bool
     reason: str
     focus: str
+    look_at: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
 
 
 def piece_of(found: Scanned) -> Piece | str:
@@ -96,7 +115,14 @@ def judgement_of(text: str) -> Judgement | None:
     for found in _objects(text):
         achieved = found.get("achieved")
         if isinstance(achieved, bool):
-            return Judgement(achieved, _short(found.get("reason")), _short(found.get("focus")))
+            return Judgement(
+                achieved,
+                _short(found.get("reason")),
+                _short(found.get("focus")),
+                look_at=_names(found.get("look_at")),
+                skip=_names(found.get("skip")),
+                add=_names(found.get("add")),
+            )
     return None
 
 
@@ -119,6 +145,11 @@ def bare(content: str) -> str:
 def _objects(text: str) -> list[dict[str, Any]]:
     scanner = Scanner(envelope=None)
     return [one for one in (*scanner.feed(text), *scanner.finish()) if not isinstance(one, BadObject)]
+
+
+def _names(value: object) -> tuple[str, ...]:
+    found = value if isinstance(value, list) else []
+    return tuple(one[:100] for one in found if isinstance(one, str) and one)[:MOST_NAMES]
 
 
 def _short(value: object) -> str:

@@ -15,11 +15,21 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
+class ChatImage:
+    """A picture that goes with a message: its bytes in base64, as notebooks keep them. `caption` says what it is."""
+
+    media_type: Literal["image/png", "image/jpeg"]
+    base64: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a conversation."""
+    """One message of a conversation. Its images stand before its text."""
 
     role: Role
     content: str
+    images: tuple[ChatImage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

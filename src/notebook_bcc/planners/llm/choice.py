@@ -28,6 +28,8 @@ class LlmChoice(BaseModel):
     planning_model: str = ""
     share: Share = "schema"
     fallback: Fallback = "playbook"
+    images: bool = False
+    """Whether figures go along as pictures; then all values may be told as well."""
 
     @property
     def generating(self) -> ModelName:
@@ -36,11 +38,12 @@ class LlmChoice(BaseModel):
 
     @property
     def planning(self) -> ModelName | None:
-        """The model that judges, if nothing was said the one that writes; None: the playbook alone.
+        """The model that judges; None: the playbook alone. If nothing was said, the one that writes, unless it is on
+        this machine: small models judge badly, and their calls take long.
 
         Raises SettingsInvalid.
         """
-        if self.planning_model == NO_MODEL:
+        if self.planning_model == NO_MODEL or (not self.planning_model and self.generating.is_local):
             return None
         return parse_model(self.planning_model or self.model)
 

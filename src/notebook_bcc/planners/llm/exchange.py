@@ -51,10 +51,16 @@ def kept(exchange: Exchange, *, secrets: Sequence[str] = ()) -> Exchange:
     """The exchange as it may be kept: without these secrets, long texts cut with a mark."""
     return replace(
         exchange,
-        messages=tuple(ChatMessage(one.role, _kept(one.content, secrets)) for one in exchange.messages),
+        messages=tuple(ChatMessage(one.role, _kept(_whole(one), secrets)) for one in exchange.messages),
         answer=_kept(exchange.answer, secrets),
         failure=_kept(exchange.failure, secrets),
     )
+
+
+def _whole(message: ChatMessage) -> str:
+    """The text of a message; pictures are in the notebook and are only counted here."""
+    count = len(message.images)
+    return f"{message.content}\n[{count} {'picture' if count == 1 else 'pictures'} sent]" if count else message.content
 
 
 def cut(text: str, *, longest: int = LONGEST_TEXT, tail: int = _TAIL) -> str:

@@ -14,42 +14,48 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerBudgetSpent, PlannerFailed, PlannerUnreachable
 from notebook_bcc.planners.interface import ActionData, Generated, Planner, StreamWarning
 from notebook_bcc.planners.llm import answers
-from notebook_bcc.planners.llm.answers import Judgement, Piece
 from notebook_bcc.planners.llm.asking import Asker
 from notebook_bcc.planners.llm.budget import Budget, Spent
 from notebook_bcc.planners.llm.chat import ChatMessage, Usage
 from notebook_bcc.planners.llm.evidence import (
     ACTION_PREFIX,
+    OURS,
     Attempt,
     attempt_of,
     expected_of,
-    is_written_in,
+    facts_of,
+    images_of,
     language_of,
     parts_of,
 )
 from notebook_bcc.planners.llm.exchange import Exchange, cut
 from notebook_bcc.planners.llm.frame import Frame, frame_of, is_heading
+from notebook_bcc.planners.llm.guard import objection
+from notebook_bcc.planners.llm.judging import Judge, follows_open
 from notebook_bcc.planners.llm.progress import Round, code_shape, stuck
-from notebook_bcc.planners.llm.prompt import build_prompt
+from notebook_bcc.planners.llm.prompt import build_prompt, estimate_tokens
 from notebook_bcc.planners.llm.prompt_files import Language, PromptFiles
+from notebook_bcc.planners.llm.proposals import with_columns, with_proposals
+from notebook_bcc.planners.llm.rails import DividesWork, is_open, rails_of
 from notebook_bcc.planners.llm.scanner import Scanner
-from notebook_bcc.planners.llm.share import Share
-from notebook_bcc.planners.questions import Question, question_of
-from notebook_bcc.protocol.messages import (
-    BehaviorInfo,
-    ContextUpdate,
-    PlanningResponse,
-    ProgressUpdate,
-    Request,
-    ResponseMetadata,
-    TransitionAdvice,
+from notebook_bcc.planners.llm.share import Share, sharing
+from notebook_bcc.planners.llm.verdicts import (
+    behavior_of,
+    damaged,
+    given_up,
+    once_more,
+    problems_of,
+    shows_figure,
+    with_focus,
 )
-from notebook_bcc.protocol.vocabulary import Level
+from notebook_bcc.planners.llm.writing import Demands, Writing
+from notebook_bcc.planners.questions import Question, question_of
+from notebook_bcc.protocol.messages import PlanningResponse, Request
 
 Fallback = Literal["playbook", "stop"]
 _T = TypeVar("_T")
@@ -63,8 +69,8 @@ _NOTES: Final = {
     "zh": "*模型没能完成这一部分（{reason}），改由剧本完成。*",
 }
 _AGAIN: Final = {
-    "en": "This answer cannot be used: {reason}. Answer again, with JSON only, in the form that was asked for.",
-    "zh": "这个回答不能使用：{reason}。请只用 JSON、按要求的格式重新回答。",
+    "en": "This answer cannot be used: {reason}. Write the whole answer again with that put right, as JSON only.",
+    "zh": "这个回答不能使用：{reason}。请改正后只用 JSON 重新写出整个回答。",
 }
 
 
@@ -77,7 +83,13 @@ class LlmLimits:
     patience: int = 3
     prompt_tokens: int = 4_000
     answer_tokens: int = 1_500
+    text_tokens: int = 400
     judge_tokens: int = 200
+
+    @classmethod
+    def small(cls) -> LlmLimits:
+        """For a model on this machine: what it reads and writes takes seconds, and long texts confuse it."""
+        return cls(tries=1, repairs=1, prompt_tokens=1_600, answer_tokens=450, text_tokens=160, judge_tokens=120)
 
 
 class LlmPlanner:
@@ -95,21 +107,36 @@ class LlmPlanner:
         limits: LlmLimits | None = None,
         language: Language = "en",
         suggest: bool = True,
+        images: bool = False,
     ) -> None:
-        """Without `planning` the guide judges alone. `suggest` shows the model what the guide would write."""
+        """Without `planning` the guide judges alone. `suggest` shows the model what the guide would write. With
+        `images` figures go along as pictures, where all values may be told."""
         self._guide = guide
         self._generating = generating
-        self._planning = planning
         self._prompts = prompts
         self._share: Share = share
         self._fallback = fallback
         self._limits = limits or LlmLimits()
         self._language: Language = language
         self._suggest = suggest
+        self._images = images
+        self._judge: Judge | None = None
+        if planning is not None:
+            self._judge = Judge(
+                asker=planning,
+                guide=guide,
+                prompts=prompts,
+                share=share,
+                language=language,
+                prompt_tokens=self._limits.prompt_tokens,
+                answer_tokens=self._limits.judge_tokens,
+                images=images,
+            )
         self._answered: OrderedDict[str, PlanningResponse] = OrderedDict()
         self._generated: OrderedDict[str, tuple[Generated, ...]] = OrderedDict()
         self._rounds: OrderedDict[str, tuple[Round, ...]] = OrderedDict()
         self._given_up: OrderedDict[str, str] = OrderedDict()
+        self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()  # Any: variables, as the kernel shows them
         self._unreached = 0
 
     @property
@@ -129,8 +156,9 @@ class LlmPlanner:
         key = request.options.request_id
         if key is not None and key in self._answered:
             return self._answered[key]
-        answer = await self._guide.plan(request)
-        if question_of(request) is Question.FEEDBACK and answer.metadata.question is None:
+        answer = with_columns(request, await self._guide.plan(request))
+        ended = question_of(request) is Question.FEEDBACK and answer.metadata.question is None
+        if ended and is_open(self._guide, request):
             answer = await self._after_behavior(request, answer)
         if key is not None:
             _remember(self._answered, key, answer)
@@ -157,6 +185,10 @@ class LlmPlanner:
             _remember(self._generated, key, tuple(items))
 
     async def _generate(self, request: Request, *, spare: bool) -> AsyncGenerator[Generated, None]:
+        if not is_open(self._guide, request):
+            async for item in self._guide.generate(request):
+                yield item
+            return
         attempt = attempt_of(request)
         if spare and (known := self._given_up.get(request.options.request_id or "")):
             # The answers were no answers: asking for the spare one costs as much and brings the same.
@@ -173,20 +205,30 @@ class LlmPlanner:
             for item in (*frame.before, *frame.after):
                 yield item
             return
+        if self._is_in_vain(request, frame):
+            async for item in self._guide.generate(request):
+                yield item
+            return
+        language = language_of(request, self._language)
         parts = parts_of(
             request,
             share=self._share,
             tokens=self._limits.prompt_tokens,
             problems=attempt.problems,
-            # With `none` nothing is suggested: a template is filled in with what the data holds.
-            suggestion=frame.contents if self._suggest and self._share != "none" else (),
+            frame=frame,
+            suggest=self._suggest,
+            language=language,
         )
-        language = language_of(request, self._language)
-        messages = build_prompt(self._prompts.of("generate", language), parts)
+        images = images_of(request, share=self._share) if self._images else ()
+        messages = build_prompt(self._prompts.of("generate", language), parts, images=images)
+        demands = self._demands(request, frame, language, messages)
+        variables = request.observation.context.variables
+        found = {name: value for name, value in variables.items() if name in demands.rails.kept and name not in OURS}
+        _remember(self._found, behavior_of(request), found)
         for _ in range(2):
-            writing = _Writing(language)
+            writing = Writing(demands)
             waiting = frame.before if attempt.number == 1 else ()
-            async for item in self._written(request, messages, writing):
+            async for item in self._written(request, messages, writing, prose=demands.prose):
                 # Not before the model has something to say: until then the whole answer may be asked for again.
                 for heading in waiting:
                     yield heading
@@ -196,7 +238,7 @@ class LlmPlanner:
                 for change in frame.after:
                     yield change
                 self._unreached = 0
-                self._note(request, writing.code)
+                self._note(request, writing.code, writing.refused or writing.missing())
                 return
             if writing.final:
                 break
@@ -211,7 +253,7 @@ class LlmPlanner:
     async def repair(self, request: Request) -> str | None:
         """The model's source for a failed cell; None when it repeats itself, or has nothing."""
         wanted = request.options.repair
-        if wanted is None or wanted.attempt > self._limits.repairs:
+        if wanted is None or wanted.attempt > self._limits.repairs or not is_open(self._guide, request):
             return None
         key = f"{wanted.cell_id} repair"
         rounds = (*self._rounds.get(key, ()), Round(code=wanted.source, error=f"{wanted.error_name}: {wanted.error}"))
@@ -231,54 +273,59 @@ class LlmPlanner:
         except PlannerFailed:
             return await self._guide.repair(request)
         code = answers.code_of(text)
-        return None if code is None or code.strip() == wanted.source.strip() else code
+        if code is None or code.strip() == wanted.source.strip():
+            return None
+        earlier = [wanted.source, *(one.code for one in self._rounds.get(behavior_of(request), ()))]
+        rails = rails_of(self._guide, request, await self._frame(request), earlier=earlier)
+        return None if objection(code, rails) else code
 
     async def close(self) -> None:
         await self._guide.close()
         await self._generating.model.close()
-        if self._planning is not None:
-            await self._planning.model.close()
+        if self._judge is not None:
+            await self._judge.asker.model.close()
 
     async def _after_behavior(self, request: Request, answer: PlanningResponse) -> PlanningResponse:
         """Evidence first: the guide has looked at errors, missing outputs and its rules."""
         attempt = attempt_of(request)
-        problems = _problems(request, answer)
-        opinion = await self._opinion(request, problems) if self._planning is not None else None
+        if name := damaged(self._found.pop(behavior_of(request), {}), request):
+            # The cells were read before they ran, and one got through all the same.
+            return given_up(name)
         by_model = attempt.number <= self._limits.tries
-        if not problems and by_model and self._repeats(request):
-            problems = ("The code is that of an earlier behavior, which was asked for something else.",)
+        problems = problems_of(request, answer)
+        if not problems and by_model:
+            problems = await self._shortcomings(request)
+        proposes = not problems and follows_open(self._guide, request, answer)
+        opinion = None
+        if self._judge is not None and self._unreached < self._limits.patience:
+            opinion = await self._judge.opinion(request, problems, proposes=proposes)
         if not problems or not by_model:
-            return _with_focus(answer, opinion, disagrees=opinion is not None and not opinion.achieved)
+            if opinion is not None and isinstance(self._guide, DividesWork):
+                answer = with_proposals(request, answer, opinion, self._guide, next_is_open=proposes)
+            return with_focus(answer, opinion, disagrees=opinion is not None and not opinion.achieved)
         if opinion is not None and opinion.achieved:
             problems = (*problems, "The goal was said to be reached; it is not.")
-        return _once_more(request, Attempt(number=attempt.number + 1, problems=problems), opinion)
+        return once_more(request, Attempt(number=attempt.number + 1, problems=problems), opinion)
 
-    async def _opinion(self, request: Request, problems: Sequence[str]) -> Judgement | None:
-        assert self._planning is not None
-        if self._unreached >= self._limits.patience:
-            return None
-        parts = parts_of(request, share=self._share, tokens=self._limits.prompt_tokens, problems=problems)
-        messages = build_prompt(self._prompts.of("judge", language_of(request, self._language)), parts)
-        # A judge that cannot be asked changes nothing: the evidence decides anyway.
-        with contextlib.suppress(PlannerFailed):
-            text = await self._planning.ask(
-                "judge",
-                messages,
-                schema=answers.JUDGE,
-                max_tokens=self._limits.judge_tokens,
-                request_id=request.options.request_id,
-            )
-            return answers.judgement_of(text)
-        return None
+    async def _shortcomings(self, request: Request) -> tuple[str, ...]:
+        """What is wrong with the model's work that no promise and no rule of the guide covers."""
+        rounds = self._rounds.get(behavior_of(request), ())
+        if rounds and rounds[-1].error:
+            return (rounds[-1].error,)
+        if self._repeats(request):
+            return ("The code is that of an earlier behavior, which was asked for something else.",)
+        if (await self._frame(request)).draws and not shows_figure(request):
+            return ("No figure was shown: draw it, and end with plt.show().",)
+        return ()
 
     def _repeats(self, request: Request) -> bool:
         """Whether a behavior that promised nothing ran the code of another one. Where something was promised, what
         exists is evidence enough."""
-        rounds = self._rounds.get(_behavior(request), ())
+        rounds = self._rounds.get(behavior_of(request), ())
         if expected_of(request) or not rounds or not rounds[-1].code:
             return False
         newest = code_shape(rounds[-1].code)
-        others = (one for key, kept in self._rounds.items() if key != _behavior(request) for one in kept)
+        others = (one for key, kept in self._rounds.items() if key != behavior_of(request) for one in kept)
         return any(code_shape(one.code) == newest for one in others)
 
     def _gives_way(self, request: Request, attempt: Attempt, *, spare: bool) -> str:
@@ -289,13 +336,21 @@ class LlmPlanner:
         if self._unreached >= self._limits.patience:
             # Waiting for every retry of every behavior would take longer than the work.
             return _UNREACHED
-        rounds = self._rounds.get(_behavior(request), ())
+        rounds = self._rounds.get(behavior_of(request), ())
         # Where the guide may not write, a person who resumes the run wants the model to try again.
         if attempt.number > self._limits.tries and (rounds or self._fallback == "playbook"):
             return attempt.problems[-1] if attempt.problems else "too many attempts"
-        failed = [Round(code=one.code, error="; ".join(attempt.problems)) for one in rounds]
+        failed = [Round(code=one.code, error=one.error or "; ".join(attempt.problems)) for one in rounds]
         found = stuck(failed, patience=self._limits.patience)
         return str(found) if found is not None else ""
+
+    def _is_in_vain(self, request: Request, frame: Frame) -> bool:
+        """Whether the model need not be asked: the part takes more than it may write, or tells of the data what it may
+        not be told."""
+        if sum(map(estimate_tokens, frame.contents)) > self._limits.answer_tokens:
+            return True
+        told = sharing(request, level=self._share)
+        return frame.is_prose and (self._share == "none" or not facts_of(frame, told))
 
     async def _frame(self, request: Request) -> Frame:
         """What the guide would write. Nothing when it cannot: then the model has to do without."""
@@ -318,8 +373,20 @@ class LlmPlanner:
                 yield ActionData({"action": "add", "shot_type": "dialogue", "content": note})
             yield item
 
+    def _demands(self, request: Request, frame: Frame, language: Language, messages: Sequence[ChatMessage]) -> Demands:
+        earlier = [one.code for one in self._rounds.get(behavior_of(request), ())]
+        return Demands(
+            language=language,
+            rails=rails_of(self._guide, request, frame, earlier=earlier),
+            told="\n".join(one.content for one in messages if one.role == "user"),
+            prose=frame.is_prose,
+            facts="\n".join(facts_of(frame, sharing(request, level=self._share))) if frame.is_prose else "",
+            code=bool(frame.cells),
+            files=frame.files,
+        )
+
     async def _written(
-        self, request: Request, messages: Sequence[ChatMessage], writing: _Writing
+        self, request: Request, messages: Sequence[ChatMessage], writing: Writing, *, prose: bool
     ) -> AsyncIterator[Generated]:
         """One answer of the model. `writing` says how it went."""
         scanner = Scanner()
@@ -327,8 +394,8 @@ class LlmPlanner:
         stream = self._generating.stream(
             "generate",
             messages,
-            schema=answers.GENERATE,
-            max_tokens=self._limits.answer_tokens,
+            schema=answers.generate_schema(prose=prose, longest=3 * self._limits.answer_tokens),
+            max_tokens=self._limits.text_tokens if prose else self._limits.answer_tokens,
             request_id=request.options.request_id,
         )
         try:
@@ -346,6 +413,8 @@ class LlmPlanner:
             for found in scanner.finish():
                 for item in writing.take(answers.piece_of(found)):
                     yield item
+            for item in writing.finish():
+                yield item
         except PlannerUnreachable as error:
             if not writing.pieces:
                 # Worth a retry, which is the engine's business; the last one is the spare answer.
@@ -361,95 +430,15 @@ class LlmPlanner:
             if writing.pieces:
                 yield StreamWarning(str(error))
         writing.text = "".join(text)
-        writing.reason = writing.reason or "it holds no action"
+        writing.reason = writing.reason or ("it holds no code" if writing.waits else "it holds no action")
 
     def _gave_up(self, request: Request, reason: str) -> PlannerAnswerInvalid:
         _remember(self._given_up, request.options.request_id or "", reason)
         return PlannerAnswerInvalid(planner=self.name, reason=reason)
 
-    def _note(self, request: Request, code: str) -> None:
-        key = _behavior(request)
-        _remember(self._rounds, key, (*self._rounds.get(key, ()), Round(code=code)))
-
-
-class _Writing:
-    """How one answer of the model goes."""
-
-    def __init__(self, language: Language) -> None:
-        self._language = language
-        self.pieces = 0
-        self.code = ""
-        self.text = ""
-        self.reason = ""
-        self.final = False
-
-    def take(self, piece: Piece | str) -> list[Generated]:
-        if not isinstance(piece, str) and not piece.code and not is_written_in(piece.text, self._language):
-            piece = "a text is not in the language of the notebook"
-        if isinstance(piece, str):
-            self.reason = piece
-            return [StreamWarning(piece)] if self.pieces else []
-        if self.pieces >= answers.MOST_ACTIONS:
-            return []
-        self.pieces += 1
-        self.code += piece.code
-        return [ActionData(dict(action)) for action in piece.actions]
-
-
-def _problems(request: Request, answer: PlanningResponse) -> tuple[str, ...]:
-    """What the evidence says against a behavior. A guide that goes on has looked at it and found nothing."""
-    following = (answer.behavior.id if answer.behavior is not None else None) or ""
-    goes_on = answer.transition.continue_behaviors and not following.endswith(".recovery")
-    if answer.target_achieved or (goes_on and following != _behavior(request)):
-        return ()
-    feedback = request.behavior_feedback
-    found = [f"{one.action}: {one.error}" for one in feedback.errors] if feedback is not None else []
-    if feedback is not None and feedback.missing_outputs:
-        found.append(f"missing outputs: {', '.join(feedback.missing_outputs)}")
-    return tuple(found) or (answer.metadata.reason or "the goal was not reached",)
-
-
-def _once_more(request: Request, attempt: Attempt, opinion: Judgement | None) -> PlanningResponse:
-    """The same behavior again, under its name, with what it promised and what went wrong."""
-    goals = request.observation.location.goals
-    behavior = _behavior(request)
-    focus = opinion.focus if opinion is not None else ""
-    progress = ProgressUpdate(
-        level=Level.BEHAVIORS,
-        focus=focus or None,
-        goal=goals.behavior or None,
-        expected_outputs=expected_of(request) or None,
-    )
-    return PlanningResponse(
-        transition=TransitionAdvice(continue_behaviors=True),
-        context_update=ContextUpdate(variables=attempt.told(behavior), progress_update=progress),
-        behavior=BehaviorInfo(id=behavior or None, target=goals.behavior),
-        metadata=ResponseMetadata(reason="; ".join(attempt.problems)),
-    )
-
-
-def _with_focus(answer: PlanningResponse, opinion: Judgement | None, *, disagrees: bool) -> PlanningResponse:
-    """The guide's answer with the model's focus where the guide has none; a doubt of the model is kept as a remark."""
-    if opinion is None:
-        return answer
-    if disagrees and opinion.reason and answer.metadata.reason is None:
-        remark = f"verified; the model doubts it: {opinion.reason}"
-        answer = answer.model_copy(update={"metadata": answer.metadata.model_copy(update={"reason": remark})})
-    goes_on = answer.transition.continue_behaviors
-    updates = answer.context_update.progress_updates
-    if not goes_on or not opinion.focus or any(one.level is Level.BEHAVIORS and one.focus for one in updates):
-        return answer
-    kept = [one for one in updates if one.level is not Level.BEHAVIORS]
-    behavior = next((one for one in updates if one.level is Level.BEHAVIORS), ProgressUpdate(level=Level.BEHAVIORS))
-    changed = (*kept, behavior.model_copy(update={"focus": opinion.focus}))
-    update = answer.context_update.model_copy(update={"progress_update": changed})
-    return answer.model_copy(update={"context_update": update})
-
-
-def _behavior(request: Request) -> str:
-    feedback = request.behavior_feedback
-    ended = feedback.behavior_id if feedback is not None else None
-    return ended or request.observation.location.current.behavior_id or ""
+    def _note(self, request: Request, code: str, problem: str) -> None:
+        key = behavior_of(request)
+        _remember(self._rounds, key, (*self._rounds.get(key, ()), Round(code=code, error=problem)))
 
 
 def _said(error: PlannerFailed) -> str:

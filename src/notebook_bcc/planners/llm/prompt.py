@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.planners.llm.chat import ChatMessage, Role
+from notebook_bcc.planners.llm.chat import ChatImage, ChatMessage, Role
 
 # What the chat templates of models use to begin a message: a text in the data must not begin one.
 _CONTROL = re.compile(r"<(?=\||/?(?:s|data)\b|/?(?:start|end)_of_turn)|(?<=\|)>|\[(?=/?(?:INST|SYS)\b)", re.IGNORECASE)
@@ -17,6 +17,8 @@ _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 # What is left of an entry that does not fit is worth showing from here on.
 _LEAST_PIECE = 40
+# About what a figure of ours takes with the large vendors.
+_IMAGE_TOKENS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,20 @@ def read_template(text: str, *, source: str, known: Sequence[str]) -> PromptTemp
     return template
 
 
-def build_prompt(template: PromptTemplate, parts: Mapping[str, Part]) -> list[ChatMessage]:
-    """The messages. A paragraph whose slots are all empty is left out. What stands in a slot is not looked at again."""
+def build_prompt(
+    template: PromptTemplate, parts: Mapping[str, Part], *, images: tuple[ChatImage, ...] = ()
+) -> list[ChatMessage]:
+    """The messages. A paragraph whose slots are all empty is left out. What stands in a slot is not looked at again.
+
+    Images go with the last message, which is what is asked.
+    """
     texts = {name: fitted(name, part) for name, part in parts.items()}
     messages = []
     for role, text in template.messages:
         paragraphs = [_filled(one, texts) for one in _PARAGRAPHS.split(text)]
         messages.append(ChatMessage(role, "\n\n".join(one for one in paragraphs if one.strip())))
-    return [one for one in messages if one.content]
+    kept = [one for one in messages if one.content]
+    return [*kept[:-1], replace(kept[-1], images=images)] if images and kept else kept
 
 
 def fitted(name: str, part: Part) -> str:
@@ -115,7 +123,7 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_prompt(messages: Sequence[ChatMessage]) -> int:
     """About how many tokens the messages have, with what goes around them."""
-    return sum(estimate_tokens(one.content) + 6 for one in messages)
+    return sum(estimate_tokens(one.content) + 6 + _IMAGE_TOKENS * len(one.images) for one in messages)
 
 
 def _filled(paragraph: str, texts: Mapping[str, str]) -> str:

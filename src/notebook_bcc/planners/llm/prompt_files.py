@@ -18,8 +18,8 @@ Language = Literal["en", "zh"]
 TASKS: Final[tuple[Task, ...]] = ("generate", "judge", "repair")
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 SLOTS: Final = (
-    "goal", "stage", "step", "behavior", "focus", "expected", "variables", "effects", "problems", "suggestion", "code",
-    "error",
+    "goal", "stage", "step", "behavior", "focus", "expected", "variables", "effects", "problems", "suggestion", "facts",
+    "figures", "files", "steps", "form", "code", "error",
 )  # fmt: skip
 
 

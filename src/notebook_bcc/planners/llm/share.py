@@ -29,6 +29,7 @@ from notebook_bcc.planners.llm.sharing_text import (
     vocabulary,
 )
 from notebook_bcc.protocol.messages import Request
+from notebook_bcc.protocol.observation import FigureView
 
 Share = Literal["values", "schema", "none"]
 
@@ -44,6 +45,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(
     r"[rbfuRBFU]{0,2}(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL
 )
+_AXES = re.compile(r"with (\d{1,3}) Axes")
 _SHORTEST_SECRET = 3
 _MOST_SECRETS = 5_000
 _MOST_SHOWN = 60
@@ -88,6 +90,15 @@ class Sharing:
         own = {word for word in _IDENTIFIER.findall(source) if word not in self.secrets}
         own |= {one for one in (text[1:-1] for text in _STRING.findall(source)) if one not in self.secrets}
         return scrub(told_error(text, vocabulary(self.known.names | own)), self.hidden)
+
+    def figure(self, figure: FigureView) -> str:
+        """A picture in words. Where values may not be told, what the code calls it is told as printed text is."""
+        size = f"{figure.width}×{figure.height} pixels" if figure.width and figure.height else "a picture"
+        axes = _AXES.search(figure.text)
+        said = [f"{axes[1]} axes"] if axes else []
+        if self.level != "none":
+            said += [self.effect(text) for text in (figure.caption, *figure.labels) if text]
+        return "; ".join([size, *said])
 
     def variables(self) -> tuple[str, ...]:
         """One line for each variable."""
@@ -155,6 +166,16 @@ def sharing(request: Request, *, level: Share) -> Sharing:
     # More than can be looked for: then nothing that may hold one is told.
     pattern = any_of(hidden) if len(hidden) <= _MOST_SECRETS else _ANYTHING
     return Sharing(level=level, known=known, secrets=hidden, hidden=pattern, values=values)
+
+
+def list_of_columns(values: Mapping[str, Any]) -> str:  # Any: JSON
+    """The variable that names most columns, empty if there is none. Without it their names are taken for values."""
+    lists = {
+        name: len(value)
+        for name, value in values.items()
+        if _COLUMN_LISTS.fullmatch(name) and isinstance(value, list) and all(isinstance(one, str) for one in value)
+    }
+    return max(lists, key=lambda name: lists[name], default="")
 
 
 def _column_names(values: Mapping[str, Any]) -> set[str]:

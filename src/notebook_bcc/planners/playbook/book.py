@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from notebook_bcc.planners.playbook.templates import Facts, Template
 from notebook_bcc.planners.script import StepScript
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.tracking import Promotion
+
+Author = Literal["model", "playbook"]
+"""Who writes the content of a behavior. `model`: a language model may, in a run that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Behavior:
     actions: tuple[Action, ...] = ()
     on_error: tuple[Action, ...] = ()
     ask: Ask | None = None
+    written_by: Author = "model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from notebook_bcc.planners.playbook.book import (
 from notebook_bcc.planners.playbook.content import templates_of_content
 from notebook_bcc.planners.playbook.facts import INPUTS
 from notebook_bcc.planners.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.planners.playbook.needed import brought_by, cells_of
 from notebook_bcc.planners.playbook.reading import read_playbook
 from notebook_bcc.planners.playbook.templates import Kind, Template
 
@@ -85,7 +86,7 @@ def _promises(playbook: Playbook) -> Iterator[Problem]:
             made: set[str] = set()
             anything = False
             for behavior in step.behaviors:
-                sources = [each.source for each in _cells(behavior)]
+                sources = [each.source for each in cells_of(behavior)]
                 anything = anything or any(assigns_by_template(source) for source in sources)
                 made |= {name for source in sources for name in assigned_names(source)}
                 made |= {promotion.variable_name for promotion in behavior.promotions}
@@ -95,11 +96,6 @@ def _promises(playbook: Playbook) -> Iterator[Problem]:
                         f"{behavior.file}:{behavior.line}",
                         f"{name!r} is promised, and no cell of the step assigns it",
                     )
-
-
-def _cells(behavior: Behavior) -> Iterator[Template]:
-    for action in (*behavior.actions, *behavior.on_error):
-        yield from (template for template in templates_of(action.text) if template.kind is Kind.CELL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,7 @@ class _Flow:
     @classmethod
     def of(cls, playbook: Playbook) -> _Flow:
         behaviors = (each for stage in playbook.stages for step in stage.steps for each in step.behaviors)
-        return cls(playbook, frozenset({INPUTS, *(name for each in behaviors for name in _brought(each))}))
+        return cls(playbook, frozenset({INPUTS, *(name for each in behaviors for name in brought_by(each))}))
 
     def problems(self) -> Iterator[Problem]:
         before: set[str] = {INPUTS}
@@ -124,10 +120,10 @@ class _Flow:
                 yield from self._texts(templates_of(step.focus, step.done), before)
                 for behavior in step.behaviors:
                     yield from self._behavior(stage, behavior, before)
-                    before |= _brought(behavior)
+                    before |= brought_by(behavior)
 
     def _behavior(self, stage: Stage, behavior: Behavior, before: set[str]) -> Iterator[Problem]:
-        during = before | _brought(behavior)
+        during = before | brought_by(behavior)
         asked = list(templates_of_content(self.playbook, stage, behavior, recovering=False))
         yield from self._rules([*behavior.when, *(rule.that for rule in behavior.verify)])
         yield from self._rules(each for each in asked if each.kind is Kind.RULE)
@@ -157,11 +153,6 @@ class _Flow:
                 close = difflib.get_close_matches(name, self.ever, 1)
                 hint = f"did you mean v.{close[0]}?" if close else "promise it with `expected`"
                 yield place, f"v.{name}: no behavior promises or assigns it; {hint}"
-
-
-def _brought(behavior: Behavior) -> set[str]:
-    names = {*behavior.expected, *(promotion.variable_name for promotion in behavior.promotions)}
-    return names.union(*(assigned_names(cell.source) for cell in _cells(behavior)))
 
 
 def _all_templates(playbook: Playbook) -> Iterator[Template]:

@@ -16,6 +16,7 @@ from notebook_bcc.planners.playbook.book import (
     templates_of_action,
 )
 from notebook_bcc.planners.playbook.facts import INPUTS, PROBLEMS, facts_of
+from notebook_bcc.planners.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.planners.playbook.outlook import other_steps, other_workflow, steps_of_stage
 from notebook_bcc.planners.playbook.templates import Facts, Template
 from notebook_bcc.planners.script import ScriptedAction
@@ -78,6 +79,9 @@ def _variables(
         if template.reads.whole:
             return None
         names |= template.reads.names
+    if behavior.written_by == "model":
+        # Whoever writes in the place of these cells has to know what they work with.
+        names = names.union(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
     # A name that does not exist would be a warning in the notebook's effects.
     known = sorted(name for name in names if name in facts["v"])
     return tuple([*known, PROBLEMS] if place.recovering else known)

@@ -23,9 +23,20 @@ def first_plan(playbook: Playbook, facts: Facts) -> Workflow:
     return _workflow(playbook, facts, stages)
 
 
-def steps_of_stage(stage: Stage, facts: Facts, *, kept: Collection[str] = ()) -> tuple[PlanStep, ...]:
-    """The steps whose rule holds now; those that are completed or under way stay whatever it says."""
-    return tuple(_plan_step(step, facts) for step in stage.steps if step.id in kept or _holds(step.when, facts))
+def steps_of_stage(
+    stage: Stage, facts: Facts, *, kept: Collection[str] = (), only_kept: bool = False
+) -> tuple[PlanStep, ...]:
+    """The steps whose rule holds now; those that are kept stay whatever it says, with `only_kept` no others."""
+    return tuple(
+        _plan_step(step, facts)
+        for step in stage.steps
+        if step.id in kept or (not only_kept and _holds(step.when, facts))
+    )
+
+
+def known_steps(request: Request) -> tuple[list[str], list[str]]:
+    """The steps of the stage that are completed or under way, and all that are planned."""
+    return _known(request.observation.location.progress.steps)
 
 
 def other_steps(stage: Stage, request: Request, facts: Facts) -> tuple[PlanStep, ...] | None:

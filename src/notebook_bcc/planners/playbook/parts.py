@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from notebook_bcc.planners.marked_yaml import Marked
+from notebook_bcc.planners.playbook.book import Author
 from notebook_bcc.planners.short_forms import Problem, unknown
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.tracking import Promotion
@@ -49,6 +50,7 @@ class BehaviorPart(_Part):
     promotions: tuple[Promotion, ...] = ()
     context_filter: ContextFilter | None = None
     verify: tuple[VerifyPart, ...] = ()
+    written_by: Author | None = None
     actions: tuple[Any, ...] = ()  # Any: each is looked at by reading_actions, which names what is wrong with it
     on_error: tuple[Any, ...] = ()
 
@@ -64,6 +66,7 @@ class StepPart(_Part):
     seconds: float | str = 0.0
     done: TextPart = ""
     accept_errors: bool = False
+    written_by: Author | None = None
     behaviors: tuple[BehaviorPart, ...] = ()
 
 
@@ -74,6 +77,7 @@ class StagePart(_Part):
     expected_outputs: tuple[str, ...] = ()
     focus: TextPart = ""
     when: RulePart | None = None
+    written_by: Author | None = None
     steps: tuple[StepPart, ...] = Field(min_length=1)
 
 

@@ -7,6 +7,7 @@ Like the scripted one it keeps no memory: an answer follows from the request alo
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from functools import cached_property
 
 from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
@@ -14,7 +15,8 @@ from notebook_bcc.planners.place import Place, follow, place_after, place_name, 
 from notebook_bcc.planners.playbook.book import Behavior, Playbook, Stage, Step, Text
 from notebook_bcc.planners.playbook.content import content_of, filter_of
 from notebook_bcc.planners.playbook.facts import PROBLEMS, facts_of, inputs_of
-from notebook_bcc.planners.playbook.outlook import first_plan, seconds_left, steps_of_stage
+from notebook_bcc.planners.playbook.needed import needed_names
+from notebook_bcc.planners.playbook.outlook import first_plan, known_steps, seconds_left, steps_of_stage
 from notebook_bcc.planners.playbook.templates import Facts
 from notebook_bcc.planners.questions import Question, question_of
 from notebook_bcc.protocol.messages import (
@@ -67,6 +69,52 @@ class PlaybookPlanner:
             raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
         for action in actions:
             yield action if isinstance(action, StreamWarning) else ActionData(action)
+
+    def is_open(self, request: Request) -> bool:
+        """Whether a language model may write the behavior that is asked for, or that the feedback is about."""
+        try:
+            _, step = self._place(request)
+        except PlannerAnswerInvalid:
+            return False
+        if not step.behaviors:
+            return False
+        place = running_place(step.shape, request)
+        return not place.recovering and step.behaviors[place.index].written_by == "model"
+
+    def open_steps(self, request: Request) -> dict[str, str]:
+        """The steps of the current stage that a language model may leave out or add, with their goals: those that are
+        all its own, and neither done nor under way."""
+        stage, facts = self._current_stage(request), self._facts(request)
+        begun, _ = known_steps(request)
+        return {
+            step.id: step.goal.render(facts)
+            for step in stage.steps
+            if step.id not in begun and step.behaviors and all(one.written_by == "model" for one in step.behaviors)
+        }
+
+    def other_steps(self, request: Request, *, skip: Sequence[str], add: Sequence[str]) -> StageStepsUpdate | str:
+        """The steps of the current stage without these and with those, or why that cannot be."""
+        begun, planned = known_steps(request)
+        free = self.open_steps(request)
+        strange = next((each for each in (*skip, *add) if each not in free), None)
+        if strange is not None:
+            return f"the step {strange} cannot be left out or added"
+        idle = next((each for each in skip if each not in planned), None) or next(
+            (each for each in add if each in planned), None
+        )
+        if idle is not None:
+            return f"the step {idle} is {'planned already' if idle in planned else 'not planned anyway'}"
+        stage = self._current_stage(request)
+        wanted = [each for each in planned if each not in skip] + list(add)
+        if not set(wanted) - set(begun) and not begun:
+            return "a stage needs a step"
+        steps = steps_of_stage(stage, self._facts(request), kept=wanted, only_kept=True)
+        return StageStepsUpdate(stage_id=stage.id, steps=steps)
+
+    @cached_property
+    def needed_names(self) -> frozenset[str]:
+        """What cells and texts of the playbook rely on: whoever else writes cells leaves these names alone."""
+        return needed_names(self._playbook)
 
     async def repair(self, request: Request) -> str | None:
         """None: what to do about an error stands in `on_error`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.marked_yaml import Marked, load_marked
 from notebook_bcc.planners.playbook.actions import ActionReader
-from notebook_bcc.planners.playbook.book import Behavior, Playbook, Rule, Stage, Step
+from notebook_bcc.planners.playbook.book import Author, Behavior, Playbook, Rule, Stage, Step
 from notebook_bcc.planners.playbook.folder import FRONT, PlaybookFiles
 from notebook_bcc.planners.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
 from notebook_bcc.planners.playbook.templates import Kind, Templates
@@ -93,14 +93,19 @@ class _StageReader:
             expected_outputs=part.expected_outputs,
             focus=self.texts.text(part.focus, places, "focus"),
             when=self.texts.rule(part.when, places, "when"),
-            steps=tuple(self._step(step, places, f"steps.{at}", actions) for at, step in enumerate(part.steps)),
+            steps=tuple(
+                self._step(step, places, f"steps.{at}", actions, author=part.written_by or "model")
+                for at, step in enumerate(part.steps)
+            ),
         )
 
-    def _step(self, part: StepPart, places: Places, path: str, actions: ActionReader) -> Step:
+    def _step(self, part: StepPart, places: Places, path: str, actions: ActionReader, *, author: Author) -> Step:
         behaviors = [
             behavior
             for index, each in enumerate(part.behaviors)
-            for behavior in self._behaviors(each, places, f"{path}.behaviors.{index}", actions)
+            for behavior in self._behaviors(
+                each, places, f"{path}.behaviors.{index}", actions, author=part.written_by or author
+            )
         ]
         shape = [ShapeOfBehavior(on_error=behavior.on_error) for behavior in behaviors]
         seconds = part.seconds if isinstance(part.seconds, str) else f"{part.seconds:g}"
@@ -120,7 +125,9 @@ class _StageReader:
             shape=StepScript(behaviors=tuple(shape), accept_errors=part.accept_errors),
         )
 
-    def _behaviors(self, part: BehaviorPart, places: Places, path: str, actions: ActionReader) -> list[Behavior]:
+    def _behaviors(
+        self, part: BehaviorPart, places: Places, path: str, actions: ActionReader, *, author: Author
+    ) -> list[Behavior]:
         """One behavior, or several where it asks something: what stands before a question is done before it is asked,
         and what stands after it is written when the answer is known."""
         when = self.texts.rule(part.when, places, f"{path}.when")
@@ -130,6 +137,7 @@ class _StageReader:
             goal=self.texts.text(part.goal, places, f"{path}.goal"),
             focus=self.texts.text(part.focus, places, f"{path}.focus"),
             when=(when,) if when is not None else (),
+            written_by=part.written_by or author,
         )
         verify = [
             Rule(that, self.texts.text(each.otherwise, places, f"{path}.verify.{index}.else"))
@@ -142,6 +150,8 @@ class _StageReader:
                 common,
                 actions=group.actions,
                 ask=group.ask,
+                # A question to a person, and what the promises of the last part do not cover, is not a model's.
+                written_by="playbook",
                 when=(*common.when, *([group.when] if group.when is not None else [])),
             )
             for group in before

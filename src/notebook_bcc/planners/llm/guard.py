@@ -1,0 +1,236 @@
+"""What a model's cell may not do, found before it runs: change what later cells need, look at what is not for it, reach
+out of the notebook. Pure: the code is read, never run.
+
+A cell may make names of its own and do with them as it likes. What it did not make itself it may only read: no
+assignment, no deletion, no item or attribute set, no call that changes it in place. What cannot be told is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from notebook_bcc.planners.code_names import CodeNames, code_names
+from notebook_bcc.planners.llm.ownership import Ownership, chain_root
+
+_PLOTTING_LINE: Final = re.compile(r"^[ \t]*%matplotlib\b.*$", re.MULTILINE)
+_USUAL: Final = {"pandas": "pd", "numpy": "np", "matplotlib.pyplot": "plt", "seaborn": "sns", "scipy.stats": "stats"}
+_MODULES: Final = frozenset(
+    {
+        "pandas", "numpy", "matplotlib", "seaborn", "scipy", "sklearn", "statsmodels", "math", "statistics",
+        "collections", "itertools", "functools", "re", "string", "textwrap", "datetime", "warnings",
+        "typing", "dataclasses", "calendar", "decimal", "fractions", "random", "json",
+    }
+)  # fmt: skip
+_REFUSED: Final = frozenset(
+    {
+        "exec", "eval", "compile", "globals", "locals", "vars", "setattr", "delattr", "getattr", "open", "input",
+        "breakpoint", "exit", "quit", "get_ipython", "__import__", "memoryview",
+    }
+)  # fmt: skip
+_IN_PLACE: Final = frozenset(
+    {
+        "append", "extend", "insert", "remove", "pop", "popitem", "clear", "update", "setdefault", "sort", "reverse",
+        "add", "discard", "fill", "put", "resize", "setflags", "itemset", "partition", "fit", "fit_transform",
+        "fit_predict", "partial_fit", "set_params", "appendleft", "popleft", "rotate", "subtract",
+    }
+)  # fmt: skip
+_SHUFFLING: Final = frozenset(
+    {"put", "shuffle", "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "heapify", "heappush", "insort"}
+)
+# They change how a library works from there on, for every cell that follows.
+_LASTING: Final = frozenset(
+    {
+        "set_config", "seterr", "set_option", "reset_option", "simplefilter", "resetwarnings", "switch_backend",
+        "rcdefaults", "ioff", "register_matplotlib_converters",
+    }
+)  # fmt: skip
+_HARMLESS_TO: Final = frozenset(
+    {
+        "to_string", "to_dict", "to_list", "to_numpy", "to_frame", "to_series", "to_markdown", "to_datetime",
+        "to_numeric", "to_timedelta", "to_period", "to_timestamp", "to_flat_index", "to_rgba", "to_rgb", "to_hex",
+    }
+)  # fmt: skip
+_FILES: Final = re.compile(r"read_\w+|to_[a-z]\w*|save\w*|load\w*|fetch_\w+|dump\w*|tofile|fromfile|genfromtxt|imread")
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """What the guide's own cells of a behavior do: a model's may do it too. `names` are those that they find."""
+
+    names: frozenset[str] = frozenset()
+    modules: frozenset[str] = frozenset()
+    attributes: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Rails:
+    """Between what a cell has to stay. `kept` may not be changed; of them only `readable` may be read.
+
+    `known` are all names that can exist; None: that is not known, and whatever is read may be. `own` are names that
+    the model made for this behavior before.
+    """
+
+    kept: frozenset[str] = frozenset()
+    readable: frozenset[str] | None = None
+    known: frozenset[str] | None = None
+    own: frozenset[str] = frozenset()
+    lent: Lent = Lent()
+
+
+def lent_by(sources: tuple[str, ...]) -> Lent:
+    """What these cells do. One that is no Python lends nothing."""
+    names: set[str] = set()
+    made: set[str] = set()
+    modules: set[str] = set()
+    attributes: set[str] = set()
+    texts: set[str] = set()
+    for source in sources:
+        try:
+            tree = ast.parse(plain_python(source))
+        except SyntaxError:
+            continue
+        found = code_names(plain_python(source))
+        names |= found.read - made
+        made |= found.made
+        modules |= {module for module, _ in _imports(tree)}
+        nodes = list(ast.walk(tree))
+        attributes |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        texts |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return Lent(frozenset(names), frozenset(modules), frozenset(attributes), frozenset(texts))
+
+
+def with_made(rails: Rails, source: str) -> Rails:
+    """The rails of the cells that follow this one: what it made may be read and changed."""
+    try:
+        made = code_names(plain_python(source)).made - rails.kept
+    except SyntaxError:
+        return rails
+    known = None if rails.known is None else rails.known | made
+    return replace(rails, own=rails.own | made, known=known)
+
+
+def plain_python(source: str) -> str:
+    """The source without the line that notebooks begin figures with, which needs no leave."""
+    return _PLOTTING_LINE.sub("", source)
+
+
+def objection(source: str, rails: Rails) -> str:
+    """Why this cell is not run; empty: it may be."""
+    text = plain_python(source)
+    try:
+        tree = ast.parse(text)
+        names = code_names(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        where = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        return f"the code is no Python: {getattr(error, 'msg', error)}{where}"
+    return next(_objections(tree, names, rails), "")
+
+
+def _objections(tree: ast.Module, names: CodeNames, rails: Rails) -> Iterator[str]:
+    imports = list(_imports(tree))
+    yield from (
+        f"the module {module} is not to be used here"
+        for module, _ in imports
+        if module.partition(".")[0] not in _MODULES and module not in rails.lent.modules
+    )
+    usual = {alias for module, alias in imports if _USUAL.get(module) == alias}
+    changed = sorted((names.made - usual) & rails.kept)
+    if changed:
+        yield f"{changed[0]} is needed by later cells and must not be changed: give your result another name"
+    yield from _unreadable(names, rails, frozenset(alias for _, alias in imports))
+    owned = Ownership.of(tree, earlier=rails.own)
+    for node in ast.walk(tree):
+        yield from _of_node(node, owned, rails)
+
+
+def _unreadable(names: CodeNames, rails: Rails, imported: frozenset[str]) -> Iterator[str]:
+    read = names.read - rails.own - imported
+    if rails.readable is not None:
+        for name in sorted((read & rails.kept) - rails.readable):
+            yield f"{name} is not for this behavior: use only the variables that are listed"
+    if rails.known is not None:
+        for name in sorted(read - rails.known - frozenset(_USUAL.values())):
+            yield f"there is no variable {name}: use only the variables that are listed"
+
+
+def _of_node(node: ast.AST, owned: Ownership, rails: Rails) -> Iterator[str]:
+    match node:
+        case ast.Global() | ast.Nonlocal():
+            yield "names of the notebook must not be declared global"
+        case ast.While():
+            yield "a while loop may never end: use for"
+        case ast.Name(id=name) if name in _REFUSED or name in _LASTING:
+            yield f"{name} is not to be used here"
+        case ast.Attribute(attr=name) if name.startswith("__") or name in _LASTING:
+            yield f"{name} is not to be used here"
+        case ast.Attribute(attr=name, value=receiver, ctx=ast.Load()) if name in _IN_PLACE:
+            if not owned.is_own(receiver) and not owned.is_module(receiver):
+                yield f"{name} would change {_shown(receiver)}, which is not yours: copy it first, under another name"
+        case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+            if not owned.is_own(node.value):
+                yield f"{_shown(node.value)} is not yours to change: take a copy first, under another name"
+        case ast.AugAssign(target=ast.Name(id=name) as target) if not owned.is_own(target):
+            yield f"{name} is not yours to change: take the result under another name"
+        case ast.Call():
+            yield from _of_call(node, owned, rails)
+
+
+def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> Iterator[str]:
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    options = {one.arg: one.value for one in call.keywords}
+    yours = receiver is not None and owned.is_own(receiver)
+    in_place = options.get("inplace")
+    if None in options and not yours:
+        yield "options by ** are not to be used here"
+    if "out" in options or (in_place is not None and not _is_false(in_place) and not yours):
+        yield f"{_shown(receiver)} is not yours to change in place: take the result under another name"
+    if name == "use" and isinstance(receiver, ast.Name) and receiver.id in ("matplotlib", "mpl"):
+        yield "the way figures are drawn is not to be changed"
+    if name == "filterwarnings" and not any(
+        isinstance(one, ast.Constant) and one.value == "ignore" for one in call.args
+    ):
+        yield "warnings are not to become errors"
+    if name in _SHUFFLING:
+        yield f"{name} changes what it is given: do without"
+    if _FILES.fullmatch(name) and name not in _HARMLESS_TO:
+        yield from _of_file(call, name, rails.lent)
+
+
+def _of_file(call: ast.Call, name: str, lent: Lent) -> Iterator[str]:
+    """Files are read and written only as the guide's own cell would."""
+    if name not in lent.attributes:
+        yield f"{name} reads or writes a file, which this behavior does not ask for"
+        return
+    for value in [*call.args, *(one.value for one in call.keywords)]:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value not in lent.texts:
+            if re.search(r"[./\\]", value.value):
+                yield f"the file {value.value!r} is not one that this behavior asks for"
+        elif isinstance(value, ast.JoinedStr):
+            yield "the name of a file must be written out"
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Each module that is imported, with the name it gets here."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((one.name, one.asname or one.name.partition(".")[0]) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or "."
+            for one in node.names:
+                # `from matplotlib import pyplot as plt` is the same as the usual import.
+                whole = f"{module}.{one.name}"
+                yield (whole if whole in _USUAL else module, one.asname or one.name)
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+def _shown(node: ast.expr | None) -> str:
+    return (chain_root(node) or "this") if node is not None else "this"
