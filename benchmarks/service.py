@@ -69,11 +69,11 @@ def beside_fastapi(bench: Bench) -> list[Row]:
 
     size = len(_body(0)) // 1000
     return [
-        row(f"/planning with {size} KB, CPU of the server", "planning_cpu", 0.50),
+        row(f"/planning with {size} KB on one connection, CPU of the server", "planning_cpu", 0.50),
         row("the same, with a planner that reads the request", "planning_cpu", None, ours=READING),
         row("the same, beside a peer that checks the request with plain pydantic", "planning_cpu", None, VALIDATING),
         row("both: such a planner, and a peer that checks", "planning_cpu", None, VALIDATING, READING),
-        row(f"/planning on {AT_ONCE} connections at once, CPU of the server", "busy_cpu", None),
+        row(f"/planning on {AT_ONCE} connections at once, CPU of the server", "busy_cpu", 0.50),
         row("the same, beside a peer that checks the request", "busy_cpu", None, VALIDATING),
         row("/generating, until the first of 100 lines is here", "first", 0.80),
         row("/planning, from the request to the whole answer", "planning", None),
