@@ -24,3 +24,14 @@ async def test_no_key_of_ours_reaches_a_cell(monkeypatch: pytest.MonkeyPatch) ->
     said = str(execution)
     assert "hush" not in said
     assert "NBCC_TEST_OTHER" in said
+
+
+async def test_figures_are_shown_whatever_backend_our_shell_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    kernel = LocalKernel()
+    await kernel.start()
+    try:
+        execution = await kernel.execute("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    finally:
+        await kernel.close()
+    assert "image/png" in str(execution.outputs)
