@@ -26,4 +26,7 @@ from sklearn.model_selection import KFold
 fold_count = {{ 5 if v.train_rows <= 20000 else 3 }}
 folds = list(KFold(fold_count, shuffle=True, random_state=0).split(X))
 #% endif
+#% if v.train_rows > 200000
+folds = [(fit[:: 1 + len(fit) // 100_000], check) for fit, check in folds]
+#% endif
 pd.DataFrame([(len(fit), len(check)) for fit, check in folds], columns=["rows to learn from", "rows to check on"])
