@@ -114,6 +114,7 @@ async def test_a_budget_is_that_of_the_process_and_then_the_playbook_writes() ->
     assert played.state.fsm is State.WORKFLOW_COMPLETED
     assert played.sources[-1] == GUIDED
     assert any("the budget of 1 calls is used up" in one.message for one in played.records(Warned))
+    assert any("the budget of 1 calls is used up" in source for source in played.sources), "the notebook says why"
     assert len(model.asked) == 1
 
 

@@ -20,7 +20,7 @@ from notebook_bcc.errors import PlannerAnswerInvalid, PlannerBudgetSpent, Planne
 from notebook_bcc.planners.interface import ActionData, Generated, Planner, StreamWarning
 from notebook_bcc.planners.llm import answers
 from notebook_bcc.planners.llm.asking import Asker
-from notebook_bcc.planners.llm.budget import Budget, Spent
+from notebook_bcc.planners.llm.budget import Budget, Spent, limit_reached
 from notebook_bcc.planners.llm.chat import ChatMessage, Usage
 from notebook_bcc.planners.llm.evidence import (
     ACTION_PREFIX,
@@ -332,7 +332,8 @@ class LlmPlanner:
         """Why the guide writes this time; empty: the model does."""
         if spare and self._fallback == "playbook":
             self._unreached += 1
-            return _UNREACHED
+            account = self._generating.account
+            return str(limit_reached(account.spent, account.budget) or _UNREACHED)
         if self._unreached >= self._limits.patience:
             # Waiting for every retry of every behavior would take longer than the work.
             return _UNREACHED
