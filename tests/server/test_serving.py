@@ -132,6 +132,17 @@ async def test_a_signal_ends_the_service_also_while_a_connection_is_open(tmp_pat
         await process.wait()
 
 
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})], ids=["uvloop"])
+async def test_the_service_answers_on_another_event_loop_just_as_well(anyio_backend: object) -> None:
+    sent = body(stream=True, ids=("run", "1"))
+    async with service(Counting().planner) as client:
+        assert type(asyncio.get_running_loop()).__module__ == "uvloop"
+        planned = await client.post("/planning", json=sent)
+        streamed = await client.post("/generating", json=sent)
+    assert planned.json()["context_update"]["variables"] == {"asked": 1}
+    assert len(streamed.text.splitlines()) == 3
+
+
 async def test_a_port_that_is_taken_is_an_error_that_names_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

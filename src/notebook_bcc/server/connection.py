@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import deque
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
 import httptools
@@ -69,8 +69,8 @@ class Connection(asyncio.BufferedProtocol):
         self._deaf = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # By name: another loop's transports need not be asyncio's in class.
+        self._transport = transport = cast("asyncio.Transport", transport)
         self._line = Line(transport, self._loop, lambda: self._server.default_headers)
         self._on_call = TaskOnCall(self._loop, ended=self._finished)
         self._addresses = (transport.get_extra_info("peername"), transport.get_extra_info("sockname"))
