@@ -45,6 +45,11 @@ def zipped(members: Mapping[str, bytes | str]) -> bytes:
     return buffer.getvalue()
 
 
+def named(value: object) -> str:
+    """Archives carry the time they were made at: processes that share the tests must give them the same names."""
+    return value if isinstance(value, str) else "data"
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -54,6 +59,7 @@ def zipped(members: Mapping[str, bytes | str]) -> bytes:
         ("a.zip", zipped({"readme.txt": "see below", "folder/a.csv": CSV, "__MACOSX/x": "x" * 5000})),
         ("wrong-ending.csv", gzip.compress(CSV.replace(",", ";").encode("utf-16"))),
     ],
+    ids=named,
 )
 def test_archives_are_unpacked(tmp_path: Path, name: str, data: bytes) -> None:
     play = opened(tmp_path, name, data, (f"test-{name}", data))
@@ -194,6 +200,7 @@ def test_parquet_files_are_read_with_their_types(tmp_path: Path) -> None:
         ("header-only.csv", "a;b;c", "no rows"),
         ("broken.db", b"SQLite format 3\x00" + b"\x07" * 3000, "cannot be opened"),
     ],
+    ids=named,
 )
 def test_a_file_without_a_table_ends_in_a_clear_statement(
     tmp_path: Path, name: str, data: bytes | str, words: str
