@@ -122,6 +122,10 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
           id: later
           run: false
           folded: true
+        - code: z = 3
+          probe: look
+        - text: It is three.
+          settles: [look]
         - exec: later
           need_output: false
           debug: true
@@ -142,6 +146,9 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
         "add",
         "exec",
         "add",
+        "add",
+        "exec",
+        "add",
         "exec",
         "next_event",
         "my_own",
@@ -155,7 +162,9 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
     assert actions[7]["content"] == "x = 1\nprint(x)"
     assert actions[8] == {"action": "exec", "codecell_id": "lastAddedCellId"}
     assert actions[9]["metadata"] == {"extra": {"folded": True}}
-    assert actions[10] == {"action": "exec", "codecell_id": "later", "need_output": False, "auto_debug": True}
+    assert actions[10]["metadata"] == {"extra": {"probe": "look"}}
+    assert actions[12]["metadata"] == {"extra": {"settles": ["look"]}}
+    assert actions[13] == {"action": "exec", "codecell_id": "later", "need_output": False, "auto_debug": True}
 
 
 def test_a_list_of_steps_becomes_a_change_of_the_plan_with_the_steps_whole() -> None:

@@ -180,6 +180,32 @@ stages:
     assert len(state.document.cells) == 3
 
 
+PROBING = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors: [{{actions: [{{code: a = 1, probe: look}}, {{code: "{code}", settles: [look]}}]}}]
+"""
+
+
+async def test_a_cell_that_only_looked_is_left_out_and_the_rest_verified_without_it(place: Place) -> None:
+    place.script = PROBING.format(code="b = 2")
+    await place.start(deliver=True)
+    file = read_notebook(place.last.notebook)
+    assert [cell.source for cell in file.document.cells] == ["b = 2"]
+    assert file.run["verified"]["ok"] is True
+    assert file.run["left_out_cells"] == 1
+
+
+async def test_a_cell_that_only_looked_stays_where_another_turns_out_to_need_it(place: Place) -> None:
+    place.script = PROBING.format(code="b = a + 1")
+    await place.start(deliver=True)
+    file = read_notebook(place.last.notebook)
+    assert [cell.source for cell in file.document.cells] == ["a = 1", "b = a + 1"]
+    assert file.run["verified"]["ok"] is True
+
+
 async def test_a_run_that_nobody_carries_out_is_cancelled_at_once(place: Place) -> None:
     await place.start(limits=Limits(actions=3))
     assert await cancel_run(place.last, comment="enough", workshop=place.workshop) == "done"

@@ -130,3 +130,49 @@ def test_of_a_completed_run_cells_that_failed_or_never_ran_are_shown_only_on_req
     state = state_with(*sources, stopped=RunStopped(reason="completed"))
     assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a", "b"]
     assert [cell.source for cell in shown_document(state, run_id="r", everything=True).cells] == sources
+
+
+def probing(*cells: tuple[str, dict[str, object]]) -> RunState:
+    """A completed run; each cell is its source and its extra metadata."""
+    document = Document()
+    for number, (source, extra) in enumerate(cells):
+        outputs = (ERROR,) if source.startswith("fail") else ()
+        kind = CellType.MARKDOWN if source.startswith("#") else CellType.CODE
+        count = number + 1 if kind is CellType.CODE else None
+        shown: dict[str, object] = {"output_type": "execute_result", "execution_count": count, "data": {}}
+        cell = Cell(f"c{number}", kind, source, outputs or (shown,), count, metadata={"extra": extra})
+        document = document.with_cell(cell)
+    return RunState(run_id="run", document=document, stopped=RunStopped(reason="completed"))
+
+
+def test_what_a_cell_only_asked_is_left_out_once_a_later_cell_or_text_has_said_it() -> None:
+    state = probing(
+        ("a", {"probe": "one"}),
+        ("b", {}),
+        ("c", {"probe": "two"}),
+        ("d", {"settles": ["one"]}),
+        ("# text", {"settles": ["two"]}),
+        ("e", {"probe": "one"}),
+    )
+    shown = shown_document(state, run_id="r")
+    assert [cell.source for cell in shown.cells] == ["b", "d", "# text", "e"]
+    assert [cell.is_folded for cell in shown.cells] == [False, False, False, True]
+    assert shown_document(state, run_id="r", probes=True) is state.document
+
+
+def test_a_cell_that_failed_settles_nothing() -> None:
+    state = probing(("a", {"probe": "one"}), ("fail", {"settles": ["one"]}))
+    assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a"]
+
+
+@pytest.mark.parametrize("extra", [{"probe": True}, {"probe": ["one"]}, {"probe": ""}])
+def test_what_is_no_name_is_no_probe(extra: dict[str, object]) -> None:
+    state = probing(("a", extra), ("b", {"settles": ["one", "", True]}), ("c", {"settles": "one"}))
+    assert shown_document(state, run_id="r") is state.document
+
+
+def test_the_cells_that_are_delivered_have_the_numbers_of_a_fresh_kernel() -> None:
+    state = probing(("a", {"probe": "one"}), ("b", {}), ("# text", {}), ("c", {"settles": ["one"]}))
+    shown = [cell for cell in shown_document(state, run_id="r").cells if cell.type is CellType.CODE]
+    assert [cell.execution_count for cell in shown] == [1, 2]
+    assert [cell.outputs[0]["execution_count"] for cell in shown] == [1, 2]

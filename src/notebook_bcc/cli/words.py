@@ -95,8 +95,10 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "type_answer": ("Answer (empty: later): ", "请输入答案（直接回车表示稍后回答）："),
     "choose_again": ("Please answer with one of the {count} above.", "请从以上 {count} 项中选择。"),
     "left_out": (
-        "{count} failed code cells are left out of the notebook; nbcc export {run} --all --to ipynb includes them",
-        "笔记本中略去了 {count} 个执行失败的代码单元格；如需包含，请运行 nbcc export {run} --all --to ipynb",
+        "{count} code cells that failed or only looked are left out of the notebook; "
+        "nbcc export {run} --all --to ipynb includes them",
+        "笔记本中略去了 {count} 个执行失败或只用于查看的代码单元格；"
+        "如需包含，请运行 nbcc export {run} --all --to ipynb",
     ),
     "verifying": (
         "verifying: cell {number} of {of} in a fresh kernel",

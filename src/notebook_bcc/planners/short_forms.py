@@ -17,7 +17,7 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED
+from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED, PROBE, SETTLES
 from notebook_bcc.protocol.workflow import Step
 
 Problem = tuple[str, str]
@@ -128,7 +128,12 @@ def _cell_id(item: Values, name: str) -> dict[str, str]:
 def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, Any]:
     """The cell; `flag` is the one wish about its appearance that may stand beside it."""
     made = {"action": "add", "content": _text(item, head), "shot_type": shot_type, **_cell_id(item, "id")}
-    return {**made, "metadata": {"extra": {flag: True}}} if flag and _flag(item, flag, False) else made
+    extra: dict[str, Any] = {flag: True} if flag and _flag(item, flag, False) else {}
+    if PROBE in item:
+        extra[PROBE] = _text(item, PROBE)
+    if SETTLES in item:
+        extra[SETTLES] = list(_texts(item, SETTLES))
+    return {**made, "metadata": {"extra": extra}} if extra else made
 
 
 def _run(item: Values, cell_id: str) -> dict[str, Any]:
@@ -190,7 +195,7 @@ def _warning(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAc
 
 
 def _adding(head: str, shot_type: str) -> _Form:
-    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT))
+    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT, SETTLES))
 
 
 def _heading(head: str, action: str, field_name: str) -> _Form:
@@ -208,7 +213,7 @@ def _invalid(problems: Sequence[Problem]) -> MessageInvalid:
 _FORMS: Mapping[str, _Form] = {
     "text": _adding("text", "dialogue"),
     "observe": _adding("observe", "observation"),
-    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED)),
+    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED, PROBE, SETTLES)),
     "exec": _Form(_exec, ("debug", "need_output")),
     "chapter": _heading("chapter", "new_chapter", "content"),
     "section": _heading("section", "new_section", "content"),

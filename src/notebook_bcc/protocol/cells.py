@@ -19,6 +19,10 @@ CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 FOLDED = "folded"
 # The key of one that makes a text stand at the head of a report as well.
 ABSTRACT = "abstract"
+# The key of one that names what a cell only asks, and of one that lists what a later cell has said: what was asked and
+# said is not delivered.
+PROBE = "probe"
+SETTLES = "settles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,21 @@ class Cell:
     @property
     def is_folded(self) -> bool:
         """Whether only the outputs are shown until a reader asks for the code."""
-        return self._asks_for(FOLDED)
+        return self._asks_for(FOLDED) or bool(self.probe)
+
+    @property
+    def probe(self) -> str:
+        """What this cell asks of the data and does nothing else for; empty where it is no probe."""
+        name = self._extra.get(PROBE)
+        return name if isinstance(name, str) else ""
+
+    @property
+    def settles(self) -> tuple[str, ...]:
+        """The probes whose findings stand in this cell, so that a reader needs them no more."""
+        names = self._extra.get(SETTLES)
+        if not isinstance(names, list | tuple):
+            return ()
+        return tuple(name for name in names if isinstance(name, str) and name)
 
     @property
     def is_abstract(self) -> bool:
@@ -43,5 +61,9 @@ class Cell:
         return self._asks_for(ABSTRACT)
 
     def _asks_for(self, name: str) -> bool:
+        return self._extra.get(name) is True
+
+    @property
+    def _extra(self) -> Mapping[str, Any]:
         extra = self.metadata.get("extra")
-        return isinstance(extra, Mapping) and extra.get(name) is True
+        return extra if isinstance(extra, Mapping) else {}

@@ -66,10 +66,10 @@ class NotebookSaver:
                 await self.save(self._state)
             await asyncio.sleep(max(_SHORTEST_REST, (time.monotonic() - started) * _REST_FACTOR))
 
-    async def save(self, state: RunState, *, everything: bool = False) -> bool:
+    async def save(self, state: RunState, *, everything: bool = False, probes: bool = False) -> bool:
         """Write the file now. False when it could not be written; then `warn` was told, once a reason."""
         async with self._writing:
-            document = shown_document(state, run_id=self._run_id, everything=everything)
+            document = shown_document(state, run_id=self._run_id, everything=everything, probes=probes)
             metadata = notebook_metadata(state, left_out=len(state.document.cells) - _own_cells(document))
             try:
                 # Encoding and writing a large notebook takes a while: the run goes on meanwhile.
@@ -88,17 +88,18 @@ class NotebookSaver:
             self._warn(f"{error}. The run goes on and loses nothing; write it later with: nbcc export {self._run_id}")
 
 
-def shown_document(state: RunState, *, run_id: str, everything: bool = False) -> Document:
+def shown_document(state: RunState, *, run_id: str, everything: bool = False, probes: bool = False) -> Document:
     """The document as a reader gets it.
 
-    Of a completed run, without the code cells that failed or never ran (unless `everything`); of a run that
-    stopped for another reason, with a note at the end that says why and how to go on.
+    Of a completed run, without the code cells that failed or never ran and (unless `probes`) those that only asked
+    what a later cell says, or with all of them (`everything`); of a run that stopped for another reason, with a note at
+    the end that says why and how to go on.
     """
     stopped = state.stopped
     if stopped is None:
         return state.document
     if stopped.reason == "completed":
-        return state.document if everything else delivered_document(state.document)
+        return state.document if everything else delivered_document(state.document, probes=probes)
     note = Cell(
         id=NOTE_ID if NOTE_ID not in state.document.cells else state.document.free_id(NOTE_ID),
         type=CellType.MARKDOWN,
@@ -108,18 +109,37 @@ def shown_document(state: RunState, *, run_id: str, everything: bool = False) ->
     return replace(state.document, cells=state.document.cells.appended(note))
 
 
-def delivered_document(document: Document) -> Document:
-    """The document without the code cells that failed or never ran; the same object if there are none.
+def delivered_document(document: Document, *, probes: bool = False) -> Document:
+    """The document without the code cells that failed or never ran, and without settled probes (unless `probes`); the
+    same object if there are none.
 
     A cell stays unrun when its behavior was given up before its turn: run in a fresh kernel it would be news.
     """
-    if not any(has_failed(cell) or is_unrun(cell) for cell in document.cells):
+    cells = list(document.cells)
+    settled: set[str] = set()
+    kept: list[Cell] = []
+    # From the end, for what is settled is settled by a later cell.
+    for cell in reversed(cells):
+        if has_failed(cell) or is_unrun(cell) or (cell.probe in settled and not probes):
+            continue
+        kept.append(cell)
+        settled.update(cell.settles)
+    if len(kept) == len(cells):
         return document
-    cells = Cells()
-    for cell in document.cells:
-        if not has_failed(cell) and not is_unrun(cell):
-            cells = cells.appended(cell)
-    return replace(document, cells=cells)
+    left, count = Cells(), 0
+    for cell in reversed(kept):
+        if cell.type is CellType.CODE:
+            count += 1
+            left = left.appended(_numbered(cell, count))
+        else:
+            left = left.appended(cell)
+    return replace(document, cells=left)
+
+
+def _numbered(cell: Cell, count: int) -> Cell:
+    """The cell with the number that a fresh kernel would give it: gaps would look as if something were hidden."""
+    outputs = tuple({**one, "execution_count": count} if "execution_count" in one else one for one in cell.outputs)
+    return replace(cell, execution_count=count, outputs=outputs)
 
 
 def is_unrun(cell: Cell) -> bool:

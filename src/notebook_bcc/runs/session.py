@@ -18,6 +18,7 @@ from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_over
@@ -80,6 +81,7 @@ class Session:
         self._begun: Entry | None = None
         self._carried_out = False
         self._saved: RunState | None = None
+        self._probes = False
 
     async def begin(self, record: RunStarted | RunResumed) -> None:
         """Start the run or take it up again. Raises RunRefused when its state does not allow that."""
@@ -121,8 +123,12 @@ class Session:
             return Delivery(notebook=written)
         # The run needs its kernel no more; the verification's own is to have the memory.
         await self._kernel.close()
-        left_out = len(self.state.document.cells) - len(shown_document(self.state, run_id=self.folder.run_id).cells)
         verification = await self._verified(on_cell) if verify else None
+        if verification is not None and not verification.ok and len(self._shown().cells) < len(self._shown(True).cells):
+            # A cell may need what a probe has made, against its planner's word: a notebook that runs comes first.
+            self._probes = await self._saver.save(self.state, probes=True)
+            verification = await self._verified(on_cell) if self._probes else verification
+        left_out = len(self.state.document.cells) - len(self._shown(self._probes).cells)
         handover = await asyncio.to_thread(hand_over, self.folder)
         for problem in handover.problems:
             self._warn(problem)
@@ -165,7 +171,7 @@ class Session:
     ) -> bool:
         metadata = notebook_metadata(self.state)
         facts = dict(metadata.run) | ({VERIFIED: verification.stamp()} if verification is not None else {})
-        document = shown_document(self.state, run_id=self.folder.run_id)
+        document = self._shown(self._probes)
         report = form is ExportFormat.REPORT
         try:
             await asyncio.to_thread(
@@ -183,6 +189,9 @@ class Session:
             self._warn(f"{error}. Make it later with: {command}")
             return False
         return True
+
+    def _shown(self, probes: bool = False) -> Document:
+        return shown_document(self.state, run_id=self.folder.run_id, probes=probes)
 
     def _saw(self, entry: Entry) -> None:
         self.state = self._runner.shown

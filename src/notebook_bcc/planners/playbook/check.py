@@ -22,6 +22,7 @@ from notebook_bcc.planners.playbook.folder import FRONT, PlaybookFiles
 from notebook_bcc.planners.playbook.needed import brought_by, cells_of
 from notebook_bcc.planners.playbook.reading import read_playbook
 from notebook_bcc.planners.playbook.templates import Kind, Template
+from notebook_bcc.protocol.cells import PROBE, SETTLES
 
 Problem = tuple[str, str]
 
@@ -51,6 +52,7 @@ def _problems(playbook: Playbook, files: PlaybookFiles) -> Iterator[Problem]:
     for stage in playbook.stages:
         yield from _goals(stage)
     yield from _promises(playbook)
+    yield from _probes(playbook)
     yield from _Flow.of(playbook).problems()
 
 
@@ -96,6 +98,20 @@ def _promises(playbook: Playbook) -> Iterator[Problem]:
                         f"{behavior.file}:{behavior.line}",
                         f"{name!r} is promised, and no cell of the step assigns it",
                     )
+
+
+def _probes(playbook: Playbook) -> Iterator[Problem]:
+    behaviors = [each for stage in playbook.stages for step in stage.steps for each in step.behaviors]
+    actions = [action for behavior in behaviors for action in (*behavior.actions, *behavior.on_error)]
+    asked = {action.options[PROBE] for action in actions if PROBE in action.options}
+    settled = {name for action in actions for name in action.options.get(SETTLES, ())}
+    for action in actions:
+        place = f"{action.file}:{action.line}"
+        if action.options.get(PROBE, "") not in {*settled, ""}:
+            yield place, f"nothing settles the probe {action.options[PROBE]!r}; a reader would get it like any cell"
+        for name in action.options.get(SETTLES, ()):
+            if name not in asked:
+                yield place, f"there is no probe {name!r} to settle"
 
 
 @dataclass(frozen=True, slots=True)
