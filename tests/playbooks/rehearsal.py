@@ -1,6 +1,8 @@
 """Plays stages of the built-in playbook without an engine: renders their cells and executes them in a namespace.
 
-What a rule or a template sees is what the kernel's probe would show: the limits of an observation hold here too.
+What a rule or a template sees is what the kernel's probe would show: the limits of an observation hold here too. What
+would be delivered of the notebook must do without its probes: the first stages, which are quick and have most of them,
+run once more in a fresh namespace; of the others no name may be left that only a probe has made.
 `%%writefile` and `%run` are done by hand: they are all the magic that the cells use.
 """
 
@@ -18,10 +20,16 @@ from typing import Any
 
 import notebook_bcc
 from notebook_bcc.kernel.probe import Values, encode
+from notebook_bcc.notebook.cells import Cells
+from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import load_marked
 from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
+from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.runs.saver import delivered_document
 
 DSLC = Path(notebook_bcc.__file__).parent / "playbooks" / "dslc"
+_QUICK = ("structure", "integrity")
 _SHOWN = Values(max_items=200, max_chars=8_000)
 # Any, throughout: variables and YAML are whatever they are.
 
@@ -39,6 +47,14 @@ class Rehearsal:
     steps: list[str] = field(default_factory=list)
     replans: list[str] = field(default_factory=list)
     shown: list[Any] = field(default_factory=list)
+    document: list[Cell] = field(default_factory=list)
+    reader: dict[str, Any] = field(default_factory=dict)
+    read: int = 0
+
+    @property
+    def delivered(self) -> list[str]:
+        """The code cells that a reader would get."""
+        return [cell.source for cell in self._kept() if cell.type is CellType.CODE]
 
     @property
     def prose(self) -> str:
@@ -60,9 +76,35 @@ class Rehearsal:
         plan = load_marked(path.read_bytes(), source=path.name).value
         if not self._holds(plan, path):
             return
+        self.reader = self.reader or _copies(self.names)
         for step in plan["steps"]:
             if self._holds(step, path):
                 self._step(step, path)
+        self._run_again() if stage in _QUICK else self._check_names()
+
+    def _check_names(self) -> None:
+        """A promise of the delivered cells, read and not run: fits take their time."""
+        kept = {cell.id for cell in self._kept()}
+        code = [cell for cell in self.document if cell.type is CellType.CODE]
+        probed = {name for cell in code if cell.id not in kept for name in _names(cell.source, ast.Store)}
+        made = {name for cell in code if cell.id in kept for name in _names(cell.source, ast.Store)}
+        wanted = {name for cell in code if cell.id in kept for name in _names(cell.source, ast.Load)}
+        assert not (wanted & probed) - made, "only a probe has made what a delivered cell needs"
+
+    def _run_again(self) -> None:
+        """What is delivered of this stage, with nothing but what was delivered before it."""
+        again = Rehearsal(names=self.reader)
+        new = {cell.id for cell in self.document[self.read :]}
+        for cell in self._kept():
+            if cell.id in new and cell.type is CellType.CODE:
+                again.run(cell.source)
+        self.read = len(self.document)
+
+    def _kept(self) -> Cells:
+        cells = Cells()
+        for cell in self.document:
+            cells = cells.appended(cell)
+        return delivered_document(Document(cells=cells)).cells
 
     def _step(self, step: Mapping[str, Any], path: Path) -> None:
         for behavior in step["behaviors"]:
@@ -78,9 +120,11 @@ class Rehearsal:
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
                 answer.append(self._render(DSLC / "cells" / f"{action['cell']}.py", Kind.CELL, facts))
+                self._note(CellType.CODE, answer[-1], action)
             elif "say" in action:
                 text = self._render(DSLC / "text" / f"{action['say']}.{self.lang}.md", Kind.PROSE, facts)
                 self.texts.append(text)
+                self._note(CellType.MARKDOWN, text, action)
             elif "text" in action:
                 source = action["text"][self.lang]
                 self.texts.append(Templates().read(source, kind=Kind.PROSE, at=path.name).render(facts))
@@ -95,7 +139,15 @@ class Rehearsal:
         for rule in behavior.get("verify", []):
             assert Templates().read(rule["that"], kind=Kind.RULE, at=path.name).holds(self.facts()), rule["else"]
         for promotion in behavior.get("promotions", []):
-            self.names[promotion["artifact_id"].replace("@", "_")] = self.names.pop(promotion["variable"])
+            old, new = promotion["variable"], promotion["artifact_id"].replace("@", "_")
+            self.names[new] = self.names.pop(old)
+            self._note(CellType.CODE, f"{new} = {old}\ndel {old}", {})
+
+    def _note(self, kind: CellType, source: str, action: Mapping[str, Any]) -> None:
+        extra = {name: action[name] for name in (PROBE, SETTLES) if name in action}
+        count = 1 if kind is CellType.CODE else None
+        number = len(self.document)
+        self.document.append(Cell(f"cell-{number}", kind, source, execution_count=count, metadata={"extra": extra}))
 
     def run(self, source: str) -> None:
         """One cell, as a kernel would."""
@@ -124,6 +176,25 @@ class Rehearsal:
 
     def _render(self, path: Path, kind: Kind, facts: Mapping[str, Any]) -> str:
         return Templates().read(path.read_text(encoding="utf-8"), kind=kind, at=path.name).render(facts)
+
+
+def _names(source: str, use: type[ast.Load | ast.Store]) -> set[str]:
+    if source.startswith("%%"):
+        return set()
+    tree = ast.parse(source.partition("\n")[2] if source.startswith("%") else source)
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
+    if use is ast.Store:
+        defined = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef))
+        imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        found |= {node.name for node in defined}
+        found |= {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
+        found |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    return found
+
+
+def _copies(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values, tables copied: cells change them."""
+    return {name: value.copy() if hasattr(value, "columns") else value for name, value in names.items()}
 
 
 @contextmanager

@@ -7,13 +7,13 @@ def moments(times):
 
 
 #% if v.task == "regression"
-course = train.groupby(moments(train[time_column]))[target].quantile([0.5, 0.1, 0.9]).unstack()
+course = train.groupby(moments(train[{{ v.time_column }}]))[target].quantile([0.5, 0.1, 0.9]).unstack()
 #% elif v.task == "binary" or v.task == "multiclass"
-course = pd.crosstab(moments(train[time_column]), train[target].astype(str), normalize="index").iloc[:, -6:]
+course = pd.crosstab(moments(train[{{ v.time_column }}]), train[target].astype(str), normalize="index").iloc[:, -6:]
 #% elif v.task == "multilabel"
-course = train.groupby(moments(train[time_column]))[target_names[:6]].mean()
+course = train.groupby(moments(train[{{ v.time_column }}]))[target_names[:6]].mean()
 #% else
-course = train.groupby(moments(train[time_column])).size().to_frame("rows")
+course = train.groupby(moments(train[{{ v.time_column }}])).size().to_frame("rows")
 #% endif
 quarter = -(-len(course) // 4)
 time_change = [float(course.iloc[:quarter, 0].mean()), float(course.iloc[-quarter:, 0].mean())]

@@ -11,18 +11,16 @@ def pairs_by_chance(table, copies):
     return round(float(len(table) ** 2 / 2 * np.prod(agree)), 1)
 
 
-copies = df.duplicated()
+rest = df.drop(index=df.index[total_rows])
+copies = rest.duplicated()
 copied_rows = int(copies.sum())
-chance_copies = pairs_by_chance(df, copies)
+chance_copies = pairs_by_chance(rest, copies)
 copies_natural = chance_copies >= 0.1 * max(copied_rows, 1)
-if not copies_natural:
-    df = df[~copies]
+rest = rest if copies_natural else rest[~copies]
 #% if v.target_names
-untargeted_rows = int(df[target_names].isna().any(axis=1).sum())
-if untargeted_rows < len(df):
-    df = df.dropna(subset=target_names)
+untargeted_rows = int(rest[target_names].isna().any(axis=1).sum())
 #% else
 untargeted_rows = 0
 #% endif
-dropped_rows = len(raw) - len(df)
-print({{ "剩余行数：" if lang == "zh" else "rows left:" }}, len(df))
+rows_left = len(rest)
+del rest, copies

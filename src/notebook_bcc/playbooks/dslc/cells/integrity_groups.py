@@ -31,10 +31,7 @@ subjects = [f"{name}_1" for name in code_parts if df_clean[name].is_unique and f
 subjects += [name for name in candidate_columns if is_person(name) or is_group(name)]
 group_column = next((name for name in subjects if groups_rows(name)), "")
 #% endif
-#% if v.can_model
-if group_column in raw.columns:
-    dropped_columns[group_column] = "identifier"  # the rows to predict belong to others
-#% endif
+group_given = group_column in raw.columns
 group_count = int(df_clean[group_column].nunique()) if group_column else 0
 group_rows = round(len(df_clean) / group_count, 2) if group_count else 0
 print({{ "分组列：" if lang == "zh" else "column of subjects:" }}, group_column or {{ "无" if lang == "zh" else "none" }})

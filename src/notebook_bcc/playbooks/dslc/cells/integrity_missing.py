@@ -1,4 +1,4 @@
-# Where are values missing, which columns lack them in the same rows, and does a count of zero stand beside them?
+# Which columns lack values in the same rows, and does a count of zero stand beside them?
 def together(lacking):
     """Groups of columns that lack values in nearly the same rows."""
     alike, groups, taken = lacking.corr(), [], set()
@@ -19,14 +19,9 @@ def none_where_zero(lacking, zero):
     return found
 
 
-holes = parsed[raw.columns].isna().sum().sort_values(ascending=False, kind="stable")
-holes = holes[holes > 0]
-missing_cells, missing_columns = int(holes.sum()), len(holes)
-most_missing = {str(name): int(count) for name, count in holes.head(12).items()}
 few = parsed.sample(min(len(parsed), 5_000), random_state=0)
 lacking = few[[name for name in holes.index[:200] if name not in target_names]].isna()
 lacking = lacking.loc[:, lacking.any() & ~lacking.all()].astype(float)
 missing_together = together(lacking)
 zero = few.drop(columns=target_names).select_dtypes("number").iloc[:, :500] == 0
 means_none = none_where_zero(lacking, zero.loc[:, zero.any()].astype(float))
-holes.head(20).to_frame({{ "缺失行数" if lang == "zh" else "rows missing" }}) if missing_columns else None

@@ -1,11 +1,22 @@
 %run prepare.py
 parsed = parse(raw)
 #% if v.number_texts or v.flag_texts or v.date_formats
+#% set listed = v.number_texts is mapping and v.flag_texts is sequence and v.date_formats is mapping
+#% if listed
+unread = {{ v.number_texts | keys + v.flag_texts + v.date_formats | keys }}
+#% else
 unread = [*number_texts, *flag_texts, *date_formats]
+#% endif
 example = {name: raw[name].notna().to_numpy().argmax() for name in unread[:40]}
 unread = {name: int((parsed[name].isna() & raw[name].notna()).sum()) for name in unread}
 unread = {name: count for name, count in unread.items() if count}
-repaired_values = int(sum(parsed[name].notna().sum() for name in number_texts))
+#% if not v.number_texts
+repaired_values = 0
+#% elif v.number_texts is mapping
+repaired_values = int(parsed[{{ v.number_texts | keys }}].notna().to_numpy().sum())
+#% else
+repaired_values = int(parsed[list(number_texts)].notna().to_numpy().sum())
+#% endif
 pd.DataFrame(
     {
         {{ "原值" if lang == "zh" else "before" }}: {name: repr(raw[name].iloc[row]) for name, row in example.items()},

@@ -1,18 +1,18 @@
 #% if not v.can_model
 # There is nothing to predict: no rows are held back.
 train, holdout, split_kind = df_clean, df_clean.iloc[:0], "none"
-leaks, suspects = {}, {}
 #% elif v.time_column
 # The newest fifth is set aside; rows of one moment stay together.
-ordered = df_clean.sort_values(time_column, kind="stable").reset_index(drop=True)
+ordered = df_clean.sort_values({{ v.time_column }}, kind="stable").reset_index(drop=True)
 rows = min(max(round(0.2 * len(ordered)), 5), 50_000)
-cut = ordered[time_column].iloc[len(ordered) - rows]
-train, holdout, split_kind = ordered[ordered[time_column] < cut], ordered[~(ordered[time_column] < cut)], "time"
+cut = ordered[{{ v.time_column }}].iloc[len(ordered) - rows]
+earlier = ordered[{{ v.time_column }}] < cut
+train, holdout, split_kind = ordered[earlier], ordered[~earlier], "time"
 #% elif v.group_column
 from sklearn.model_selection import GroupShuffleSplit
 
 share = min(0.2, 50_000 / len(df_clean))
-halves = GroupShuffleSplit(n_splits=1, test_size=share, random_state=0).split(df_clean, groups=df_clean[group_column])
+halves = GroupShuffleSplit(n_splits=1, test_size=share, random_state=0).split(df_clean, groups=df_clean[{{ v.group_column }}])
 inside, outside = next(halves)
 train, holdout, split_kind = df_clean.iloc[inside], df_clean.iloc[outside], "group"
 #% else
@@ -20,9 +20,11 @@ from sklearn.model_selection import train_test_split
 
 rows = min(max(round(0.2 * len(df_clean)), 5), 50_000)
 #% if v.task == "binary" or v.task == "multiclass"
-# Each class keeps its share; the few rows of very rare classes are spread by chance.
-strata = df_clean[target].astype(str)
+strata = df_clean[target].astype(str)  # each class keeps its share
+#% if not v.class_counts is mapping or v.class_counts | values | min < 10
+# The few rows of very rare classes are spread by chance.
 strata = strata.where(strata.map(strata.value_counts()) >= 10, strata.mode()[0])
+#% endif
 train, holdout = train_test_split(df_clean, test_size=rows, random_state=0, stratify=strata)
 split_kind = "stratified"
 #% else

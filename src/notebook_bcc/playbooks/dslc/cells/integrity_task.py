@@ -3,8 +3,9 @@ answers = df[target].dropna()
 target_rows, target_levels = len(answers), int(answers.nunique())
 target_numeric = answers.dtype.kind in "iufb"
 target_whole = bool(target_numeric and (answers % 1 == 0).all())
-if target_rows and target_whole and answers.dtype.kind == "f":
-    answers = df[target] = answers.astype("int64")
+target_to_whole = bool(target_rows and target_whole and answers.dtype.kind == "f")
+if target_to_whole:
+    answers = answers.astype("int64")
 counts = answers.value_counts().sort_index()
 
 
@@ -35,4 +36,3 @@ else:
 task_source = "values"
 #% endif
 class_counts = {str(label): int(count) for label, count in counts.items()} if task != "regression" else {}
-answers.describe().to_frame() if task == "regression" else counts.head(30).to_frame({{ "行数" if lang == "zh" else "rows" }})

@@ -4,11 +4,6 @@ text_names = [str(name) for name, kind in raw.dtypes.items() if kind.kind not in
 sample = raw[text_names].sample(min(len(raw), 5_000, 200 + 5_000_000 // (1 + len(text_names))), random_state=0)
 sample = sample.astype("string").apply(lambda column: column.str.strip().replace("", pd.NA))
 
-# What is looked for below; empty until it is found
-number_texts, scaled_texts, number_strays, flag_texts = {}, [], {}, []
-date_formats, date_parts, unclear_dates = {}, {}, []
-code_parts, lettered_codes, unit_numbers, spellings, long_texts, word_columns = {}, [], {}, {}, [], []
-
 pd.DataFrame(
     {
         {{ "有值的比例" if lang == "zh" else "filled" }}: sample.notna().mean().round(3),

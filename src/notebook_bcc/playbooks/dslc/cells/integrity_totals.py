@@ -18,5 +18,3 @@ summed_columns = sums_in_last_row(df.select_dtypes("number").iloc[:, :200])
 if summed_columns and len(summed_columns) >= 0.5 * df.select_dtypes("number").iloc[-1].notna().sum():
     total_rows = sorted({*total_rows, len(df) - 1})
 total_values = [str(value) for value in raw.iloc[total_rows[0]].dropna()][:6] if total_rows else []
-df = df.drop(index=df.index[total_rows])
-raw.iloc[total_rows] if total_rows else None

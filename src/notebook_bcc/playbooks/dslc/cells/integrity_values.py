@@ -39,3 +39,4 @@ for name, kind in parsed.dtypes.items():
 for found in (only_positive, limits, negative_values, far_values):
     for name in target_names:
         found.pop(name, None)
+del few, lacking, zero

@@ -6,7 +6,7 @@ folds = list(TimeSeriesSplit(fold_count, test_size=max(1, len(X) // 8)).split(X)
 #% elif v.split_kind == "group"
 from sklearn.model_selection import GroupKFold
 
-groups = train[group_column]
+groups = train[{{ v.group_column }}]
 fold_count = min({{ 5 if v.train_rows <= 20000 else 3 }}, groups.nunique())
 folds = list(GroupKFold(fold_count).split(X, y, groups))
 #% elif v.task in ["binary", "multiclass"]

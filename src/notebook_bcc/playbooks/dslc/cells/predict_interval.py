@@ -12,7 +12,7 @@ firsts = [draws.integers(0, rows - block + 1, size=-(-rows // block)) for _ in r
 samples = [(first[:, None] + np.arange(block)).ravel()[:rows] for first in firsts]
 #% elif v.split_kind == "group"
 # Rows of one group err together, so whole groups are drawn instead of single rows.
-members = list(pd.Series(np.arange(rows)).groupby(holdout[group_column].to_numpy()).indices.values())
+members = list(pd.Series(np.arange(rows)).groupby(holdout[{{ v.group_column }}].to_numpy()).indices.values())
 samples = [np.concatenate([members[i] for i in draws.integers(0, len(members), size=len(members))]) for _ in range(400)]
 #% else
 samples = [draws.integers(0, rows, size=rows) for _ in range(400)]

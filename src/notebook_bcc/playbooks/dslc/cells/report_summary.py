@@ -6,7 +6,7 @@ summary = {
     #% else
     "target": target,
     #% endif
-    "task": task,
+    "task": {{ v.task }},
     "metric": metric,
     "score": holdout_score,
     "standard_error": holdout_se,
@@ -18,7 +18,7 @@ summary = {
     "rows": {"learnt from": train_rows, "set aside": holdout_rows},
     "model": chosen,
     "columns_left_out": dropped_columns,
-    "leaks": leaks,
+    "leaks": {{ v.leaks if v.leaks is mapping else "leaks" | name }},
 }
 Path("summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")
 left_out = ", ".join(f"{name} ({reason})" for name, reason in list(dropped_columns.items())[:20])
@@ -29,7 +29,7 @@ lines = [
     #% else
     "# 摘要：" + target,
     #% endif
-    f"- 任务：{task}，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
+    f"- 任务：{{ v.task }}，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
     f"- 留出集得分：**{holdout_score:.4g}**，标准误 {holdout_se:.2g}，95% 区间 {holdout_low:.4g} 至 {holdout_high:.4g}",
     f"- 朴素预测：{naive_holdout:.4g}；交叉验证：{cv_score:.4g}",
     f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{split_kind}）",
@@ -43,7 +43,7 @@ lines = [
     #% else
     "# Summary: " + target,
     #% endif
-    f"- Task: {task}; measure: {metric} ({'higher' if higher_is_better else 'lower'} is better)",
+    f"- Task: {{ v.task }}; measure: {metric} ({'higher' if higher_is_better else 'lower'} is better)",
     f"- Hold-out score: **{holdout_score:.4g}**, standard error {holdout_se:.2g}, 95 % interval {holdout_low:.4g} to {holdout_high:.4g}",
     f"- Naive forecast: {naive_holdout:.4g}; cross-validation: {cv_score:.4g}",
     f"- Learnt from {train_rows:,} rows, {holdout_rows:,} set aside (split: {split_kind})",

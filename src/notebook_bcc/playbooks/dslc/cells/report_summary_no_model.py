@@ -7,7 +7,7 @@ summary = {
     "model": None,
     #% if v.target is defined and v.target
     "target": target,
-    "reason": cannot_because,
+    "reason": {{ v.cannot_because }},
     #% endif
 }
 #% else

@@ -1,11 +1,5 @@
-missing_share = float(raw.isna().to_numpy().mean())
-empty_columns = int(raw.isna().all().sum())
-numbers = raw.select_dtypes("number")
-number_count = len(numbers.columns)
 #% set words = ["unknown", "Unknown", "UNKNOWN", "not supported", "not available", "missing", "Missing", "未知", "不详"]
-texts = raw.select_dtypes(exclude=["number", "bool", "datetime"])
-text_count = len(texts.columns)
-
+numbers, texts = raw.select_dtypes("number"), raw.select_dtypes(exclude=["number", "bool", "datetime"])
 # Values that often stand for "not known"; whether they do is not for a program to say.
 unclear_values = {}
 stand_ins = [-999, -9999, 9999, 99999, 999999]

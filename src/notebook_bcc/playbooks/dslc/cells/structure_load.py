@@ -3,7 +3,23 @@
 #% set file_codes = v.file_codes | default([])
 #% set test_codes = v.test_codes | default([])
 #% set few = file_codes is sequence and test_codes is sequence and file_codes | length + test_codes | length <= 12
-#% for kind, table, facts, names in [["file", "raw", v.file_facts, "column_names"], ["test", "raw_test", v.test_facts | default(absent), "test_names"]]
+#% set test_facts = v.test_facts | default(absent)
+#% if v.file_facts.quoting | default(0) or test_facts.quoting | default(0)
+import csv
+
+#% endif
+#% if v.file_facts.format == "json" or test_facts.format == "json"
+import json
+
+#% endif
+#% if v.file_facts.format == "sqlite" or test_facts.format == "sqlite"
+import sqlite3
+from contextlib import closing
+
+#% endif
+#% for kind, table, facts, names in [["file", "raw", v.file_facts, "column_names"], ["test", "raw_test", test_facts, "test_names"]]
+#% set listed = v.column_names if kind == "file" else v.test_names | default([])
+#% set skipped = v.file_skip | default([]) if kind == "file" else v.test_skip | default([])
 #% set unusual = facts.markers | default({}) | keys | reject_in(usual)
 #% set large = (facts.rows | default(0)) * (facts.width | default(0)) >= 500000
 #% if facts.format == "text"
@@ -35,13 +51,13 @@
     quoting=csv.QUOTE_NONE,
 #% endif
 #% if facts.left_out
-    skiprows={{ (kind ~ "_skip") | name }},
+    skiprows={{ skipped if skipped is sequence else (kind ~ "_skip") | name }},
 #% elif facts.begins
     skiprows={{ facts.begins }},
 #% endif
 #% if not facts.names_fit
     header={{ 0 if facts.header else None }},
-    names={{ names | name }},
+    names={{ listed if listed is sequence else names | name }},
 #% endif
 #% if not facts.names_fit or "padded" in facts.misfits
     index_col=False,
@@ -61,7 +77,7 @@
 #% endif
 #% if not facts.plain and facts.kept
     keep_default_na=False,
-    na_values=dict.fromkeys({{ names | name }}, {{ [""] + facts.markers | keys }})
+    na_values=dict.fromkeys({{ listed if listed is sequence else names | name }}, {{ [""] + facts.markers | keys }})
     | {
 #% for name, words in facts.kept | items
         {{ name }}: {{ ([""] + facts.markers | keys) | reject_in(words) }},
@@ -83,7 +99,7 @@
 #% if not facts.header and facts.begins
     skiprows={{ facts.begins }},
 #% endif
-    names={{ names | name }},
+    names={{ listed if listed is sequence else names | name }},
 #% if facts.markers
     na_values={{ facts.markers | keys }},
 #% endif
@@ -96,6 +112,13 @@ with closing(sqlite3.connect({{ facts.file }})) as database:
     table_name = {{ facts.table }}.replace('"', '""')
     {{ table | name }} = pd.read_sql_query(f'SELECT * FROM "{table_name}"', database)
 #% elif facts.format == "json"
+#% if facts.lines
+{{ (kind ~ "_content") | name }} = [json.loads(line) for line in Path({{ facts.file }}).read_bytes().splitlines() if line.strip()]
+#% elif "key" in facts
+{{ (kind ~ "_content") | name }} = json.loads(Path({{ facts.file }}).read_bytes())[{{ facts.key }}]
+#% else
+{{ (kind ~ "_content") | name }} = json.loads(Path({{ facts.file }}).read_bytes())
+#% endif
 #% if facts.layout == "columns"
 {{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }}).reset_index(drop=True)
 #% elif facts.layout == "rows"

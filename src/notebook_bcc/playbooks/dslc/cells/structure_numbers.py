@@ -14,11 +14,6 @@ def decimal_of(texts):
     return ""
 
 
-def to_numbers(texts, decimal):
-    separators = r"[' \u00a0\u202f,.]".replace(decimal, "")
-    return pd.to_numeric(texts.str.replace(separators, "", regex=True).str.replace(decimal, ".", regex=False))
-
-
 grouped_numbers = {}
 for name in raw.columns:
 #% if v.file_codes is sequence and not v.file_codes
@@ -30,12 +25,9 @@ for name in raw.columns:
 #% endif
     decimal = decimal_of(raw[name].dropna())
 #% if "test" in inputs
-    if decimal and name in raw_test and decimal_of(raw_test[name].dropna()) == decimal:
-        raw_test[name] = to_numbers(raw_test[name], decimal)
-    elif name in raw_test:
-        decimal = ""
+    if name in raw_test and decimal_of(raw_test[name].dropna()) != decimal:
+        continue
 #% endif
     if decimal:
-        raw[name] = to_numbers(raw[name], decimal)
         grouped_numbers[name] = decimal
 print(grouped_numbers)

@@ -29,9 +29,11 @@ archive = zipfile.ZipFile({{ facts.file }})
 members = [member for member in archive.infolist() if not member.is_dir() and "__MACOSX" not in member.filename]
 largest = max(members, key=lambda member: member.file_size)
 {{ facts_name | name }} = unpack({{ facts.file }}, lambda: archive.open(largest), {{ prefix }} + Path(largest.filename).name)
+{{ facts_name | name }} |= {"packed": {{ facts.file }}, "packing": "zip", "member": largest.filename}
 #% elif facts.format in modules
 name = {{ prefix }} + Path({{ facts.file }}).stem
 {{ facts_name | name }} = unpack({{ facts.file }}, lambda: {{ modules[facts.format] | name }}.open({{ facts.file }}), name)
+{{ facts_name | name }} |= {"packed": {{ facts.file }}, "packing": {{ modules[facts.format] }}}
 #% endif
 #% endfor
 #% if "test" in inputs
