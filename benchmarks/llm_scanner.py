@@ -97,9 +97,10 @@ def _measured(read: Reader, cases: Mapping[tuple[str, int], Sequence[str]]) -> F
 
 def _ours(pieces: Sequence[str]) -> list[Json]:
     scanner = Scanner()
+    feed = scanner.feed
     found: list[Any] = []
     for piece in pieces:
-        if closed := scanner.feed(piece):
+        if closed := feed(piece):
             found += closed
     return [*found, *scanner.finish()]
 
@@ -110,8 +111,9 @@ def _push(pieces: Sequence[str]) -> list[Json]:
     found: list[Json] = []
     events = ijson.sendable_list()
     parser = ijson.items_coro(events, "actions.item")
+    send = parser.send
     for piece in pieces:
-        parser.send(piece.encode())
+        send(piece.encode())
         if events:
             found += events
             del events[:]

@@ -33,11 +33,11 @@ FLOORS = {
 # Every library from outside, and the only places that may know it. A path that ends in "/" is a room.
 DOORS = {
     "pydantic": ["protocol/", "journal/", "planners/", "settings.py"],
-    "pydantic_core": ["protocol/", "server/body.py", "planners/llm/scanner.py"],
+    "pydantic_core": ["protocol/", "server/body.py"],
     "uvicorn": ["server/serving.py", "server/connection.py"],
     "httptools": ["server/connection.py", "planners/remote_transport.py"],
     "wsproto": ["kernel/jupyter_server_socket.py"],
-    "msgspec": ["protocol/deferred.py"],
+    "msgspec": ["protocol/deferred.py", "planners/llm/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
@@ -63,7 +63,7 @@ ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
 PURE += ["engine/figures.py"]
 PURE += [f"planners/llm/{name}.py" for name in ("budget", "progress", "scanner", "share", "sharing_text", "prompt")]
-PURE += [f"planners/llm/{name}.py" for name in ("claims", "guard", "ownership", "verdicts")]
+PURE += [f"planners/llm/{name}.py" for name in ("bracket_walk", "claims", "guard", "ownership", "verdicts")]
 PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]
 PURE += [
     f"planners/playbook/{name}.py"

@@ -6,12 +6,13 @@ import os
 
 import pytest
 
+from notebook_bcc.planners.llm.bracket_walk import BadObject
 from notebook_bcc.planners.llm.chat import ChatMessage, Usage, whole
 from notebook_bcc.planners.llm.checking import check_model
 from notebook_bcc.planners.llm.doors import open_model
 from notebook_bcc.planners.llm.naming import Access, ModelName, Vendor
 from notebook_bcc.planners.llm.prices import read_prices
-from notebook_bcc.planners.llm.scanner import BadObject, Scanner
+from notebook_bcc.planners.llm.scanner import Scanner
 
 ADDRESS = os.environ.get("NBCC_LOCAL_LLM", "").rstrip("/")
 SECONDS = 600.0

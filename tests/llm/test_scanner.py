@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebook_bcc.planners.llm.scanner import DEEPEST, BadObject, Scanned, Scanner
+from notebook_bcc.planners.llm.bracket_walk import DEEPEST, BadObject, Scanned
+from notebook_bcc.planners.llm.scanner import Scanner
 
 Json = dict[str, Any]  # Any: JSON
 
@@ -23,6 +24,37 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=6
 )
 OBJECTS = st.dictionaries(TEXTS.filter(lambda key: key not in ("actions", "action")), VALUES, min_size=1, max_size=4)
+# What code in a string is made of, where it looks like the end of an object.
+CODE = st.lists(
+    st.sampled_from(
+        [
+            'f"{x}"',
+            '{"a": 1}',
+            "{}",
+            "}",
+            "}}",
+            '"',
+            '"}',
+            '\\"}',
+            "\\",
+            "\\\\",
+            "'",
+            "1}",
+            " }",
+            "[x]}",
+            "null}",
+            ", {",
+            "\n",
+            "é",
+            " ",
+        ]
+    ),
+    max_size=20,
+).map("".join)
+ACTIONS = st.lists(
+    st.fixed_dictionaries({"action": CODE, "content": CODE}, optional={"n": st.integers(), "more": OBJECTS, "": CODE}),
+    max_size=5,
+)
 PROSE = st.text(alphabet="abc .,:`\n-*()[]é字", max_size=20)
 
 
@@ -128,12 +160,19 @@ def test_what_is_not_whole_is_said_and_never_given_out(text: str, good: int, siz
     assert len([one for one in found if isinstance(one, BadObject)]) == 1
 
 
+def test_nothing_is_fed_after_the_end() -> None:
+    scanner = Scanner()
+    assert [*scanner.feed('{"a": 1}'), *scanner.finish()] == [{"a": 1}]
+    with pytest.raises(StopIteration):
+        scanner.feed('{"a": 1}')
+
+
 def test_an_object_is_given_out_with_its_closing_brace() -> None:
     scanner = Scanner()
     assert not scanner.feed('{"actions": [{"a": "}"')
     assert scanner.feed("}") == [{"a": "}"}]
     assert not scanner.feed(', {"b": 1')
-    assert scanner.feed("},") == [{"b": 1}]
+    assert list(scanner.feed("},")) == [{"b": 1}]
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=4), st.integers(1, 9), st.sampled_from([None, 2]))
@@ -148,6 +187,22 @@ def test_whatever_its_strings_hold_it_is_given_out_with_its_closing_brace(
         assert [found for piece in pieces for found in scanner.feed(piece)] == []
         assert list(scanner.feed(last)) == [one]
         assert not scanner.feed(", ")
+
+
+@given(ACTIONS, st.sampled_from([None, 1]), st.booleans(), st.data())
+def test_actions_full_of_braces_are_what_json_reads_and_none_is_late(
+    actions: list[Json], indent: int | None, ascii_only: bool, data: st.DataObject
+) -> None:
+    written = [json.dumps(one, indent=indent, ensure_ascii=ascii_only) for one in actions]
+    begin = '{"actions": ['
+    text = begin + ", ".join(written) + "]}"
+    ends = [len(begin + ", ".join(written[: count + 1])) for count in range(len(written))]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
+    scanner, found = Scanner(), list[Scanned]()
+    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        found += scanner.feed(text[start:end])
+        assert found == actions[: sum(one <= end for one in ends)]
+    assert [*found, *scanner.finish()] == json.loads(text)["actions"]
 
 
 @pytest.mark.parametrize("size", [1, 4, 16, 64])

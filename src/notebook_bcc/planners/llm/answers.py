@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notebook_bcc.planners.llm.bracket_walk import BadObject, Scanned
 from notebook_bcc.planners.llm.chat import Schema
-from notebook_bcc.planners.llm.scanner import BadObject, Scanned, Scanner
+from notebook_bcc.planners.llm.scanner import Scanner
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 
 LONGEST_TEXT: Final = 1_500

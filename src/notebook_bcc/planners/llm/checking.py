@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from notebook_bcc.errors import PlannerFailed
+from notebook_bcc.planners.llm.bracket_walk import BadObject
 from notebook_bcc.planners.llm.budget import UNKNOWN
 from notebook_bcc.planners.llm.chat import ChatMessage, ChatModel, Schema, Usage
 from notebook_bcc.planners.llm.prices import Prices
 from notebook_bcc.planners.llm.prompt import estimate_tokens
-from notebook_bcc.planners.llm.scanner import BadObject, Scanner
+from notebook_bcc.planners.llm.scanner import Scanner
 
 _QUESTION = (
     ChatMessage("system", "Answer with JSON only."),
