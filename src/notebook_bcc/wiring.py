@@ -22,8 +22,9 @@ from notebook_bcc.planners.llm.asking import Account, Asker
 from notebook_bcc.planners.llm.budget import Budget, check_budget
 from notebook_bcc.planners.llm.choice import ChoiceFiles, read_choice
 from notebook_bcc.planners.llm.doors import check_library, open_model
+from notebook_bcc.planners.llm.limits import LlmLimits
 from notebook_bcc.planners.llm.naming import ModelName, access
-from notebook_bcc.planners.llm.planner import LlmLimits, LlmPlanner
+from notebook_bcc.planners.llm.planner import LlmPlanner
 from notebook_bcc.planners.llm.prompt_files import read_prompts
 from notebook_bcc.planners.llm.service import ModelService
 from notebook_bcc.planners.playbook.check import load_playbook
@@ -39,6 +40,7 @@ from notebook_bcc.runs.lifecycle import RunOrder, read_entries
 from notebook_bcc.runs.packages import check_packages
 from notebook_bcc.runs.recording import Recording, read_recording
 from notebook_bcc.runs.workshop import KernelWish, Workshop
+from notebook_bcc.server.metrics import Counted
 from notebook_bcc.settings import Settings, read_address, read_model_keys, without_credentials
 
 # How a run's first record names its planner; what follows the colon is where the planner finds its answers.
@@ -135,6 +137,17 @@ def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: 
     guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK))
     make = _llm_maker(files, guide, keys=read_model_keys(), settings=settings)
     return ModelService(make, budget=budget_of(limits), fallback=files.choice.fallback)
+
+
+def model_counts(service: ModelService) -> tuple[Counted, ...]:
+    """What the models of a service took, for its metrics."""
+    spent = service.spent
+    return (
+        Counted("model_calls", "Questions to a model.", spent.calls),
+        Counted("model_failures", "Questions that a model did not answer to the end.", service.failures),
+        Counted("model_input_tokens", "Tokens of prompts; estimated where they are not counted.", spent.input_tokens),
+        Counted("model_output_tokens", "Tokens of answers; estimated where they are not counted.", spent.output_tokens),
+    )
 
 
 def _llm_maker(

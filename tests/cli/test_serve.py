@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import re
 import signal
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from cli.services import command_at, fetch
-from cli.shell import HELLO, Shell
+from cli.shell import DEADLINE, HELLO, Shell, wait_until
 from notebook_bcc.cli.codes import Exit
 
 
@@ -43,6 +44,16 @@ def test_a_given_token_is_wanted_and_never_shown(tmp_path: Path) -> None:
         assert fetch(f"{url}/metrics") == 401
         assert fetch(f"{url}/metrics", token="a-token-of-good-length") == 200
         assert "a-token-of-good-length" not in command.said
+
+
+def test_the_metrics_count_what_a_model_took(tmp_path: Path) -> None:
+    # Nobody listens there: the service does not ask its model before it is asked itself.
+    model = ("--planner", "llm", "--model", "http://127.0.0.1:9/v1#m", "--playbook", "minimal")
+    with command_at(tmp_path, "serve", *model, "--port", "0") as (command, _):
+        wait_until(lambda: "answers planning" in command.said)
+        (url,) = re.findall(r"^(http://\S+) answers", command.said, re.MULTILINE)
+        with urllib.request.urlopen(f"{url}/metrics", timeout=DEADLINE) as response:
+            assert "\nnbcc_model_calls_total 0\n" in response.read().decode()
 
 
 def test_the_line_speaks_chinese(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from notebook_bcc.journal.records import GeneratingAsked, ModelAsked, Warned, en
 from notebook_bcc.planners.llm.asking import Account, Asker
 from notebook_bcc.planners.llm.budget import Budget
 from notebook_bcc.planners.llm.doors import open_model
-from notebook_bcc.planners.llm.planner import Fallback, LlmPlanner
+from notebook_bcc.planners.llm.limits import Fallback
+from notebook_bcc.planners.llm.planner import LlmPlanner
 from notebook_bcc.planners.llm.prices import Prices
 from notebook_bcc.planners.llm.prompt_files import Language, read_prompts
 from notebook_bcc.planners.script import Behavior

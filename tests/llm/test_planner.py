@@ -16,7 +16,8 @@ from notebook_bcc.planners.interface import ActionData, Planner
 from notebook_bcc.planners.llm.asking import Account, Asker
 from notebook_bcc.planners.llm.budget import Budget
 from notebook_bcc.planners.llm.exchange import Exchange
-from notebook_bcc.planners.llm.planner import Fallback, LlmPlanner
+from notebook_bcc.planners.llm.limits import Fallback
+from notebook_bcc.planners.llm.planner import LlmPlanner
 from notebook_bcc.planners.llm.prices import Price, Prices
 from notebook_bcc.planners.llm.prompt_files import read_prompts
 from notebook_bcc.planners.llm.share import Share

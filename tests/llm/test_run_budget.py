@@ -10,7 +10,7 @@ from llm.test_planner import GOOD, GUIDED, Company
 from notebook_bcc.engine.reduce import fold
 from notebook_bcc.journal.records import Limits, ModelAsked, RunResumed, RunStopped
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.llm.planner import Fallback
+from notebook_bcc.planners.llm.limits import Fallback
 from notebook_bcc.planners.script import Behavior
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.lifecycle import widened

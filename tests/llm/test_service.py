@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 
 import pytest
@@ -9,15 +10,17 @@ import pytest
 from engine.play import Played, play
 from llm.fake_chat import FakeChat, judged, written
 from llm.test_planner import GOOD, GUIDED, PRICES, guide
-from notebook_bcc.errors import PlannerBudgetSpent
+from notebook_bcc.errors import PlannerBudgetSpent, PlannerUnreachable
 from notebook_bcc.journal.records import PlanningAnswered, Warned
 from notebook_bcc.planners.llm.asking import Account, Asker
 from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.planner import Fallback, LlmPlanner
+from notebook_bcc.planners.llm.limits import Fallback
+from notebook_bcc.planners.llm.planner import LlmPlanner
 from notebook_bcc.planners.llm.prompt_files import read_prompts
 from notebook_bcc.planners.llm.service import TOLD, ModelService
 from notebook_bcc.planners.remote import RemotePlanner
 from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.wiring import model_counts
 from server.living import service
 from server.test_serving import Alternating
 
@@ -138,6 +141,27 @@ async def test_exchanges_stand_in_the_log_of_a_developer_without_keys(caplog: py
     assert "Count the rows." in line
     assert "I know ***." in line
     assert SECRET not in caplog.text
+
+
+async def test_the_metrics_of_the_service_tell_what_its_models_took() -> None:
+    unreached = PlannerUnreachable(planner="fake:model", reason="nobody there")
+    planner = model_service(FakeChat([unreached, GOOD]), FakeChat([judged(True)]))
+    async with service(planner, counts=functools.partial(model_counts, planner)) as client:
+        before = (await client.get("/metrics")).text
+        remote = RemotePlanner(str(client.base_url))
+        played = await play(remote)
+        await remote.close()
+        after = (await client.get("/metrics")).text
+    assert played.sources[-1] == "n = 40 + 2"
+    assert "nbcc_model_calls_total 0" in before
+    lines = [line.split() for line in after.splitlines() if line.startswith("nbcc_model_")]
+    assert dict(lines) == {
+        "nbcc_model_calls_total": "3",
+        "nbcc_model_failures_total": "1",
+        "nbcc_model_input_tokens_total": "200",
+        "nbcc_model_output_tokens_total": "40",
+    }
+    assert after.count("# TYPE nbcc_model_") == 4
 
 
 async def test_closing_it_closes_the_models() -> None:

@@ -13,6 +13,7 @@ from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.server.app import build_app
+from notebook_bcc.server.metrics import Counts
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import ServerSettings
 
@@ -25,10 +26,10 @@ Json = dict[str, Any]
 
 
 @contextlib.asynccontextmanager
-async def service(planner: Planner, **settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
+async def service(planner: Planner, *, counts: Counts = tuple, **settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of a running service in front of this planner. Any: the fields of ServerSettings."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    app = build_app(planner, ServerSettings(**{"port": 0, **settings}))
+    app = build_app(planner, ServerSettings(**{"port": 0, **settings}), counts=counts)
     serving = asyncio.create_task(serve(app, ready=address.set_result, grace=1.0))
     try:
         async with asyncio.timeout(PATIENCE), httpx2.AsyncClient(base_url=await address, timeout=PATIENCE) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -15,6 +16,7 @@ from notebook_bcc.planners.script import Behavior
 from notebook_bcc.planners.scripted import ScriptedPlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.workflow import Workflow
+from notebook_bcc.server.metrics import Counted
 from server.living import QUESTIONS, Counting, Json, action, body, service
 
 pytestmark = pytest.mark.anyio
@@ -217,6 +219,20 @@ async def test_metrics_count_what_happened() -> None:
     assert samples["nbcc_request_seconds_bucket", "/planning", "+Inf"] == 3
     assert samples["nbcc_remembered_answers",] == 1
     assert samples["nbcc_requests_in_progress",] == 1
+
+
+async def test_metrics_also_tell_what_the_planner_counts() -> None:
+    asked = itertools.count()
+
+    def counts() -> list[Counted]:
+        return [Counted("dice", "Dice that were thrown.", next(asked))]
+
+    async with service(Counting().planner, counts=counts) as client:
+        first, second = [(await client.get("/metrics")).text for _ in range(2)]
+    assert "# HELP nbcc_dice_total Dice that were thrown.\n# TYPE nbcc_dice_total counter\nnbcc_dice_total 0\n" in first
+    assert "nbcc_dice_total 1\n" in second
+    (family,) = [one for one in text_string_to_metric_families(second) if one.name == "nbcc_dice"]
+    assert family.type == "counter"
 
 
 async def test_the_page_needs_nothing_from_elsewhere_and_names_every_endpoint() -> None:

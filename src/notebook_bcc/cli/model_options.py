@@ -12,7 +12,7 @@ from notebook_bcc.cli.view import View
 from notebook_bcc.cli.words import Words
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.planners.llm.choice import ChoiceFiles, LlmChoice
-from notebook_bcc.planners.llm.planner import Fallback
+from notebook_bcc.planners.llm.limits import Fallback
 from notebook_bcc.planners.llm.share import Share
 from notebook_bcc.wiring import LLM_PLANNER
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -33,9 +34,17 @@ from notebook_bcc.planners.interface import Planner
 from notebook_bcc.planners.playbook.folder import open_playbook
 from notebook_bcc.runs.folder import find_run
 from notebook_bcc.server.app import build_app
+from notebook_bcc.server.metrics import Counts
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import DEFAULT_PORT, ServerSettings, is_loopback, new_token
-from notebook_bcc.wiring import LLM_PLANNER, llm_service, playbook_planner, recorded_planner, script_planner
+from notebook_bcc.wiring import (
+    LLM_PLANNER,
+    llm_service,
+    model_counts,
+    playbook_planner,
+    recorded_planner,
+    script_planner,
+)
 
 _GRACE = 5.0
 
@@ -112,8 +121,11 @@ async def serve_command(
     if made_up:
         token = new_token()
     offered = ServerSettings(host=host, port=port, token=token or None)
+    counts: Counts = tuple
     if models is not None:
-        asked: Planner = llm_service(models, playbook, limits=Limits(**budgets), settings=settings)
+        service = llm_service(models, playbook, limits=Limits(**budgets), settings=settings)
+        asked: Planner = service
+        counts = functools.partial(model_counts, service)
         say_models(models, _Remarks(), words)
     elif script is not None:
         asked = script_planner(script)
@@ -131,7 +143,7 @@ async def serve_command(
         print(words("serving", url=url, source=source), flush=True)
 
     try:
-        await until_stopped(serve(build_app(asked, offered), ready=ready, grace=_GRACE))
+        await until_stopped(serve(build_app(asked, offered, counts=counts), ready=ready, grace=_GRACE))
     finally:
         await asked.close()
 

@@ -18,7 +18,7 @@ from notebook_bcc.planners.interface import Planner
 from notebook_bcc.server.endpoints import Endpoints
 from notebook_bcc.server.gate import Gate
 from notebook_bcc.server.memory import Memory
-from notebook_bcc.server.metrics import CONTENT_TYPE, Metrics
+from notebook_bcc.server.metrics import CONTENT_TYPE, Counts, Metrics
 from notebook_bcc.server.openapi import openapi
 from notebook_bcc.server.page import SECURITY_POLICY, page
 from notebook_bcc.server.problems import Problem, retry_after
@@ -44,8 +44,17 @@ class _Route:
 class App:
     """One planner behind the protocol's endpoints. The planner stays its maker's to close."""
 
-    def __init__(self, planner: Planner, settings: ServerSettings, *, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        planner: Planner,
+        settings: ServerSettings,
+        *,
+        counts: Counts = tuple,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`counts` gives what the planner counts itself, for the metrics."""
         self.settings = settings
+        self._counts = counts
         self._planner = planner
         self._gate = Gate(settings)
         self._metrics = Metrics()
@@ -135,7 +144,9 @@ class App:
         await reply.whole(json.dumps(state).encode())
 
     async def _show_metrics(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        text = self._metrics.text(remembered=len(self._memory), remembered_bytes=self._memory.kept_bytes)
+        text = self._metrics.text(
+            remembered=len(self._memory), remembered_bytes=self._memory.kept_bytes, counted=self._counts()
+        )
         await reply.whole(text, content=CONTENT_TYPE)
 
     async def _show_openapi(self, scope: Scope, receive: Receive, reply: Reply) -> None:
@@ -155,6 +166,9 @@ class App:
         return page(json.loads(self._document)).encode()
 
 
-def build_app(planner: Planner, settings: ServerSettings | None = None) -> App:
-    """The service in front of this planner. Settings that would leave it open to everyone are SettingsInvalid."""
-    return App(planner, settings or ServerSettings())
+def build_app(planner: Planner, settings: ServerSettings | None = None, *, counts: Counts = tuple) -> App:
+    """The service in front of this planner. Settings that would leave it open to everyone are SettingsInvalid.
+
+    `counts` is asked for what the planner counts itself, whenever someone asks for the metrics.
+    """
+    return App(planner, settings or ServerSettings(), counts=counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
@@ -15,6 +16,20 @@ class _Durations:
     buckets: list[int] = field(default_factory=lambda: [0] * len(_BUCKETS))
     count: int = 0
     total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Something that a planner counts itself since the process started. `name` is that of the counter, without the
+    prefix of ours and without `_total`; `text` says what it is."""
+
+    name: str
+    text: str
+    value: int
+
+
+Counts = Callable[[], Iterable[Counted]]
+"""What the planner has counted up to now."""
 
 
 class Metrics:
@@ -48,8 +63,8 @@ class Metrics:
     def broken(self) -> None:
         self._broken += 1
 
-    def text(self, *, remembered: int, remembered_bytes: int) -> bytes:
-        """The exposition, in a fixed order."""
+    def text(self, *, remembered: int, remembered_bytes: int, counted: Iterable[Counted] = ()) -> bytes:
+        """The exposition, in a fixed order; last what the planner has counted."""
         lines: list[str] = []
         _family(lines, "requests_total", "counter", "Requests by endpoint and status; 0: the client went away.")
         for (endpoint, status), count in sorted(self._requests.items()):
@@ -66,6 +81,7 @@ class Metrics:
             ("requests_in_progress", "gauge", "Requests being answered.", self.in_progress),
             ("remembered_answers", "gauge", "Answers that a repeated request would get.", remembered),
             ("remembered_bytes", "gauge", "The size of those answers.", remembered_bytes),
+            *((f"{one.name}_total", "counter", one.text, one.value) for one in counted),
         )
         for name, kind, text, value in single:
             _family(lines, name, kind, text)

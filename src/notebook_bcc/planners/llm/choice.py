@@ -9,8 +9,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.planners.llm.limits import Fallback
 from notebook_bcc.planners.llm.naming import ModelName, parse_model
-from notebook_bcc.planners.llm.planner import Fallback
 from notebook_bcc.planners.llm.prices import Prices, read_prices
 from notebook_bcc.planners.llm.share import Share
 from notebook_bcc.protocol.message import problems_of

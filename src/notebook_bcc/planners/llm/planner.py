@@ -4,46 +4,36 @@ The guide gives the plan, what each behavior promises, the rules that verify it,
 up to it. The model writes the content of behaviors, repairs cells, and says what it thinks of the result; whether a
 behavior reached its goal is decided by what exists in the kernel and by the guide's rules, never by the model's word.
 
-It keeps no memory of the run beside what was spent: the attempt that a request is about, and what was wrong with the
-last one, travel in the run's own variables.
+It keeps nothing that the run needs beside what was spent: the attempt that a request is about, and what was wrong with
+the last one, travel in the run's own variables.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Final
 
-from notebook_bcc.errors import PlannerAnswerInvalid, PlannerBudgetSpent, PlannerFailed, PlannerUnreachable
-from notebook_bcc.planners.interface import ActionData, Generated, Planner, StreamWarning
+from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed
+from notebook_bcc.planners.interface import Generated, Planner
 from notebook_bcc.planners.llm import answers
 from notebook_bcc.planners.llm.asking import Asker
+from notebook_bcc.planners.llm.author import Author
 from notebook_bcc.planners.llm.budget import Budget, Spent, limit_reached
-from notebook_bcc.planners.llm.chat import ChatMessage, Usage
-from notebook_bcc.planners.llm.evidence import (
-    ACTION_PREFIX,
-    OURS,
-    Attempt,
-    attempt_of,
-    expected_of,
-    facts_of,
-    images_of,
-    language_of,
-    parts_of,
-)
-from notebook_bcc.planners.llm.exchange import Exchange, cut
-from notebook_bcc.planners.llm.frame import Frame, frame_of, is_heading
+from notebook_bcc.planners.llm.evidence import Attempt, attempt_of, language_of, parts_of
+from notebook_bcc.planners.llm.exchange import Exchange
+from notebook_bcc.planners.llm.frame import Frame, frame_of
 from notebook_bcc.planners.llm.guard import objection
 from notebook_bcc.planners.llm.judging import Judge, follows_open
-from notebook_bcc.planners.llm.progress import Round, code_shape, stuck
-from notebook_bcc.planners.llm.prompt import build_prompt, estimate_tokens
+from notebook_bcc.planners.llm.limits import Fallback, LlmLimits
+from notebook_bcc.planners.llm.memory import Memory
+from notebook_bcc.planners.llm.progress import Round, stuck
+from notebook_bcc.planners.llm.prompt import build_prompt
 from notebook_bcc.planners.llm.prompt_files import Language, PromptFiles
 from notebook_bcc.planners.llm.proposals import with_columns, with_proposals
 from notebook_bcc.planners.llm.rails import DividesWork, is_open, rails_of
-from notebook_bcc.planners.llm.scanner import Scanner
-from notebook_bcc.planners.llm.share import Share, sharing
+from notebook_bcc.planners.llm.share import Share
+from notebook_bcc.planners.llm.standing_in import standing_in
 from notebook_bcc.planners.llm.verdicts import (
     behavior_of,
     damaged,
@@ -53,43 +43,10 @@ from notebook_bcc.planners.llm.verdicts import (
     shows_figure,
     with_focus,
 )
-from notebook_bcc.planners.llm.writing import Demands, Writing
 from notebook_bcc.planners.questions import Question, question_of
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 
-Fallback = Literal["playbook", "stop"]
-_T = TypeVar("_T")
-
-_REMEMBERED: Final = 64
-# Of an answer that cannot be used: so much of it is shown to the model again.
-_LONGEST_AGAIN: Final = 2_000
 _UNREACHED: Final = "it could not be reached"
-_NOTES: Final = {
-    "en": "*The model did not manage this part ({reason}); it is done by the playbook.*",
-    "zh": "*模型没能完成这一部分（{reason}），改由剧本完成。*",
-}
-_AGAIN: Final = {
-    "en": "This answer cannot be used: {reason}. Write the whole answer again with that put right, as JSON only.",
-    "zh": "这个回答不能使用：{reason}。请改正后只用 JSON 重新写出整个回答。",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LlmLimits:
-    """How far the model is let go. `tries` is how often it may attempt one behavior before the guide does it."""
-
-    tries: int = 2
-    repairs: int = 2
-    patience: int = 3
-    prompt_tokens: int = 4_000
-    answer_tokens: int = 1_500
-    text_tokens: int = 400
-    judge_tokens: int = 200
-
-    @classmethod
-    def small(cls) -> LlmLimits:
-        """For a model on this machine: what it reads and writes takes seconds, and long texts confuse it."""
-        return cls(tries=1, repairs=1, prompt_tokens=1_600, answer_tokens=450, text_tokens=160, judge_tokens=120)
 
 
 class LlmPlanner:
@@ -118,8 +75,6 @@ class LlmPlanner:
         self._fallback = fallback
         self._limits = limits or LlmLimits()
         self._language: Language = language
-        self._suggest = suggest
-        self._images = images
         self._judge: Judge | None = None
         if planning is not None:
             self._judge = Judge(
@@ -132,16 +87,22 @@ class LlmPlanner:
                 answer_tokens=self._limits.judge_tokens,
                 images=images,
             )
-        self._answered: OrderedDict[str, PlanningResponse] = OrderedDict()
-        self._generated: OrderedDict[str, tuple[Generated, ...]] = OrderedDict()
-        self._rounds: OrderedDict[str, tuple[Round, ...]] = OrderedDict()
-        self._given_up: OrderedDict[str, str] = OrderedDict()
-        self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()  # Any: variables, as the kernel shows them
-        self._unreached = 0
+        self._memory = Memory()
+        self._author = Author(
+            asker=generating,
+            guide=guide,
+            prompts=prompts,
+            share=share,
+            limits=self._limits,
+            language=language,
+            suggest=suggest,
+            images=images,
+            memory=self._memory,
+        )
 
     @property
     def name(self) -> str:
-        return f"llm {self._generating.model.name}"
+        return self._author.name
 
     def allow(self, budget: Budget, spent: Spent) -> None:
         """What the run may spend in all and what it had spent. Both models share it."""
@@ -154,14 +115,14 @@ class LlmPlanner:
     async def plan(self, request: Request) -> PlanningResponse:
         """The guide's judgement; after a behavior also the model's, which cannot overrule what is missing."""
         key = request.options.request_id
-        if key is not None and key in self._answered:
-            return self._answered[key]
+        if (known := self._memory.answered.get(key)) is not None:
+            return known
         answer = with_columns(request, await self._guide.plan(request))
         ended = question_of(request) is Question.FEEDBACK and answer.metadata.question is None
         if ended and is_open(self._guide, request):
             answer = await self._after_behavior(request, answer)
         if key is not None:
-            _remember(self._answered, key, answer)
+            self._memory.answered.put(key, answer)
         return answer
 
     async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
@@ -172,8 +133,8 @@ class LlmPlanner:
         Raises PlannerBudgetSpent when nothing is left to ask with.
         """
         key = request.options.request_id
-        if key is not None and key in self._generated:
-            for item in self._generated[key]:
+        if (known := self._memory.generated.get(key)) is not None:
+            for item in known:
                 yield item
             return
         items: list[Generated] = []
@@ -182,7 +143,7 @@ class LlmPlanner:
                 items.append(item)
                 yield item
         if key is not None:
-            _remember(self._generated, key, tuple(items))
+            self._memory.generated.put(key, tuple(items))
 
     async def _generate(self, request: Request, *, spare: bool) -> AsyncGenerator[Generated, None]:
         if not is_open(self._guide, request):
@@ -190,12 +151,13 @@ class LlmPlanner:
                 yield item
             return
         attempt = attempt_of(request)
-        if spare and (known := self._given_up.get(request.options.request_id or "")):
+        if spare and (known := self._memory.given_up.get(request.options.request_id or "")):
             # The answers were no answers: asking for the spare one costs as much and brings the same.
             raise PlannerAnswerInvalid(planner=self.name, reason=known)
         reason = self._gives_way(request, attempt, spare=spare)
         if reason and self._fallback == "stop":
-            raise self._gave_up(request, reason)
+            self._give_up(request, reason)
+            raise PlannerAnswerInvalid(planner=self.name, reason=reason)
         if reason:
             async for item in self._guided(request, reason, attempt):
                 yield item
@@ -205,49 +167,21 @@ class LlmPlanner:
             for item in (*frame.before, *frame.after):
                 yield item
             return
-        if self._is_in_vain(request, frame):
+        if self._author.is_in_vain(request, frame):
             async for item in self._guide.generate(request):
                 yield item
             return
-        language = language_of(request, self._language)
-        parts = parts_of(
-            request,
-            share=self._share,
-            tokens=self._limits.prompt_tokens,
-            problems=attempt.problems,
-            frame=frame,
-            suggest=self._suggest,
-            language=language,
-        )
-        images = images_of(request, share=self._share) if self._images else ()
-        messages = build_prompt(self._prompts.of("generate", language), parts, images=images)
-        demands = self._demands(request, frame, language, messages)
-        variables = request.observation.context.variables
-        found = {name: value for name, value in variables.items() if name in demands.rails.kept and name not in OURS}
-        _remember(self._found, behavior_of(request), found)
-        for _ in range(2):
-            writing = Writing(demands)
-            waiting = frame.before if attempt.number == 1 else ()
-            async for item in self._written(request, messages, writing, prose=demands.prose):
-                # Not before the model has something to say: until then the whole answer may be asked for again.
-                for heading in waiting:
-                    yield heading
-                waiting = ()
-                yield item
-            if writing.pieces:
-                for change in frame.after:
-                    yield change
-                self._unreached = 0
-                self._note(request, writing.code, writing.refused or writing.missing())
-                return
-            if writing.final:
-                break
-            again = _AGAIN[language].format(reason=writing.reason)
-            said = cut(writing.text, longest=_LONGEST_AGAIN, tail=_LONGEST_AGAIN // 4) or "(nothing)"
-            messages = [*messages, ChatMessage("assistant", said), ChatMessage("user", again)]
-        if self._fallback == "stop":
-            raise self._gave_up(request, writing.reason)
-        async for item in self._guided(request, writing.reason, attempt):
+        try:
+            async with contextlib.aclosing(self._author.write(request, frame, attempt)) as written:
+                async for item in written:
+                    yield item
+            return
+        except PlannerAnswerInvalid as error:
+            if self._fallback == "stop":
+                self._give_up(request, error.reason)
+                raise
+            reason = error.reason
+        async for item in self._guided(request, reason, attempt):
             yield item
 
     async def repair(self, request: Request) -> str | None:
@@ -256,8 +190,8 @@ class LlmPlanner:
         if wanted is None or wanted.attempt > self._limits.repairs or not is_open(self._guide, request):
             return None
         key = f"{wanted.cell_id} repair"
-        rounds = (*self._rounds.get(key, ()), Round(code=wanted.source, error=f"{wanted.error_name}: {wanted.error}"))
-        _remember(self._rounds, key, rounds)
+        tried = Round(code=wanted.source, error=f"{wanted.error_name}: {wanted.error}")
+        rounds = self._memory.note(key, tried)
         if stuck(rounds, patience=self._limits.patience) is not None:
             return None
         parts = parts_of(request, share=self._share, tokens=self._limits.prompt_tokens, repair=wanted)
@@ -275,7 +209,7 @@ class LlmPlanner:
         code = answers.code_of(text)
         if code is None or code.strip() == wanted.source.strip():
             return None
-        earlier = [wanted.source, *(one.code for one in self._rounds.get(behavior_of(request), ()))]
+        earlier = [wanted.source, *(one.code for one in self._memory.rounds(behavior_of(request)))]
         rails = rails_of(self._guide, request, await self._frame(request), earlier=earlier)
         return None if objection(code, rails) else code
 
@@ -288,7 +222,7 @@ class LlmPlanner:
     async def _after_behavior(self, request: Request, answer: PlanningResponse) -> PlanningResponse:
         """Evidence first: the guide has looked at errors, missing outputs and its rules."""
         attempt = attempt_of(request)
-        if name := damaged(self._found.pop(behavior_of(request), {}), request):
+        if name := damaged(self._memory.found.pop(behavior_of(request)) or {}, request):
             # The cells were read before they ran, and one got through all the same.
             return given_up(name)
         by_model = attempt.number <= self._limits.tries
@@ -297,7 +231,7 @@ class LlmPlanner:
             problems = await self._shortcomings(request)
         proposes = not problems and follows_open(self._guide, request, answer)
         opinion = None
-        if self._judge is not None and self._unreached < self._limits.patience:
+        if self._judge is not None and self._memory.unreached < self._limits.patience:
             opinion = await self._judge.opinion(request, problems, proposes=proposes)
         if not problems or not by_model:
             if opinion is not None and isinstance(self._guide, DividesWork):
@@ -309,35 +243,25 @@ class LlmPlanner:
 
     async def _shortcomings(self, request: Request) -> tuple[str, ...]:
         """What is wrong with the model's work that no promise and no rule of the guide covers."""
-        rounds = self._rounds.get(behavior_of(request), ())
+        rounds = self._memory.rounds(behavior_of(request))
         if rounds and rounds[-1].error:
             return (rounds[-1].error,)
-        if self._repeats(request):
+        if self._memory.repeats(request):
             return ("The code is that of an earlier behavior, which was asked for something else.",)
         if (await self._frame(request)).draws and not shows_figure(request):
             return ("No figure was shown: draw it, and end with plt.show().",)
         return ()
 
-    def _repeats(self, request: Request) -> bool:
-        """Whether a behavior that promised nothing ran the code of another one. Where something was promised, what
-        exists is evidence enough."""
-        rounds = self._rounds.get(behavior_of(request), ())
-        if expected_of(request) or not rounds or not rounds[-1].code:
-            return False
-        newest = code_shape(rounds[-1].code)
-        others = (one for key, kept in self._rounds.items() if key != behavior_of(request) for one in kept)
-        return any(code_shape(one.code) == newest for one in others)
-
     def _gives_way(self, request: Request, attempt: Attempt, *, spare: bool) -> str:
         """Why the guide writes this time; empty: the model does."""
         if spare and self._fallback == "playbook":
-            self._unreached += 1
+            self._memory.unreached += 1
             account = self._generating.account
             return str(limit_reached(account.spent, account.budget) or _UNREACHED)
-        if self._unreached >= self._limits.patience:
+        if self._memory.unreached >= self._limits.patience:
             # Waiting for every retry of every behavior would take longer than the work.
             return _UNREACHED
-        rounds = self._rounds.get(behavior_of(request), ())
+        rounds = self._memory.rounds(behavior_of(request))
         # Where the guide may not write, a person who resumes the run wants the model to try again.
         if attempt.number > self._limits.tries and (rounds or self._fallback == "playbook"):
             return attempt.problems[-1] if attempt.problems else "too many attempts"
@@ -345,116 +269,15 @@ class LlmPlanner:
         found = stuck(failed, patience=self._limits.patience)
         return str(found) if found is not None else ""
 
-    def _is_in_vain(self, request: Request, frame: Frame) -> bool:
-        """Whether the model need not be asked: the part takes more than it may write, or tells of the data what it may
-        not be told."""
-        if sum(map(estimate_tokens, frame.contents)) > self._limits.answer_tokens:
-            return True
-        told = sharing(request, level=self._share)
-        return frame.is_prose and (self._share == "none" or not facts_of(frame, told))
-
     async def _frame(self, request: Request) -> Frame:
         """What the guide would write. Nothing when it cannot: then the model has to do without."""
         with contextlib.suppress(PlannerFailed):
             return frame_of([item async for item in self._guide.generate(request)])
         return Frame()
 
-    async def _guided(self, request: Request, reason: str, attempt: Attempt) -> AsyncIterator[Generated]:
-        """The guide's content, with a line for the reader that says so."""
-        note = _NOTES[language_of(request, self._language)].format(reason=_reader(reason))
-        said = False
-        yield StreamWarning(f"the model gave way to {self._guide.name}: {reason}")
-        async for item in self._guide.generate(request):
-            heading = is_heading(item)
-            if heading and attempt.number > 1:
-                # An attempt before this one has begun the chapter.
-                continue
-            if not heading and not said:
-                said = True
-                yield ActionData({"action": "add", "shot_type": "dialogue", "content": note})
-            yield item
+    def _guided(self, request: Request, reason: str, attempt: Attempt) -> AsyncGenerator[Generated, None]:
+        language = language_of(request, self._language)
+        return standing_in(self._guide, request, reason=reason, language=language, begun=attempt.number > 1)
 
-    def _demands(self, request: Request, frame: Frame, language: Language, messages: Sequence[ChatMessage]) -> Demands:
-        earlier = [one.code for one in self._rounds.get(behavior_of(request), ())]
-        return Demands(
-            language=language,
-            rails=rails_of(self._guide, request, frame, earlier=earlier),
-            told="\n".join(one.content for one in messages if one.role == "user"),
-            prose=frame.is_prose,
-            facts="\n".join(facts_of(frame, sharing(request, level=self._share))) if frame.is_prose else "",
-            code=bool(frame.cells),
-            files=frame.files,
-        )
-
-    async def _written(
-        self, request: Request, messages: Sequence[ChatMessage], writing: Writing, *, prose: bool
-    ) -> AsyncIterator[Generated]:
-        """One answer of the model. `writing` says how it went."""
-        scanner = Scanner()
-        text: list[str] = []
-        stream = self._generating.stream(
-            "generate",
-            messages,
-            schema=answers.generate_schema(prose=prose, longest=3 * self._limits.answer_tokens),
-            max_tokens=self._limits.text_tokens if prose else self._limits.answer_tokens,
-            request_id=request.options.request_id,
-        )
-        try:
-            # Closed here and now: an answer that is given up is counted before anything else is asked.
-            async with contextlib.aclosing(stream) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Usage):
-                        if piece.finish == "length":
-                            writing.reason = "the answer was cut at its limit of tokens"
-                        continue
-                    text.append(piece)
-                    for found in scanner.feed(piece):
-                        for item in writing.take(answers.piece_of(found)):
-                            yield item
-            for found in scanner.finish():
-                for item in writing.take(answers.piece_of(found)):
-                    yield item
-            for item in writing.finish():
-                yield item
-        except PlannerUnreachable as error:
-            if not writing.pieces:
-                # Worth a retry, which is the engine's business; the last one is the spare answer.
-                raise
-            yield StreamWarning(str(error))
-        except PlannerBudgetSpent:
-            # Nothing was asked. A budget ends the run, whoever could go on: more of it is a person's decision.
-            raise
-        except PlannerFailed as error:
-            if self._fallback == "stop" and not writing.pieces:
-                raise self._gave_up(request, _said(error)) from error
-            writing.reason, writing.final = _said(error), True
-            if writing.pieces:
-                yield StreamWarning(str(error))
-        writing.text = "".join(text)
-        writing.reason = writing.reason or ("it holds no code" if writing.waits else "it holds no action")
-
-    def _gave_up(self, request: Request, reason: str) -> PlannerAnswerInvalid:
-        _remember(self._given_up, request.options.request_id or "", reason)
-        return PlannerAnswerInvalid(planner=self.name, reason=reason)
-
-    def _note(self, request: Request, code: str, problem: str) -> None:
-        key = behavior_of(request)
-        _remember(self._rounds, key, (*self._rounds.get(key, ()), Round(code=code, error=problem)))
-
-
-def _said(error: PlannerFailed) -> str:
-    """What went wrong, without the name of the planner before it."""
-    return error.reason if isinstance(error, PlannerAnswerInvalid) else str(error)
-
-
-def _reader(reason: str) -> str:
-    """A reason that can stand in a line of Markdown; what it quotes stays in the journal."""
-    line = ACTION_PREFIX.sub("", " ".join(reason.split()))
-    return line.split(":")[0][:120].replace("*", "") or "no answer"
-
-
-def _remember(kept: OrderedDict[str, _T], key: str, value: _T) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > _REMEMBERED:
-        kept.popitem(last=False)
+    def _give_up(self, request: Request, reason: str) -> None:
+        self._memory.given_up.put(request.options.request_id or "", reason)

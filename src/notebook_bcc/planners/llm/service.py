@@ -19,7 +19,8 @@ from notebook_bcc.errors import PlannerBudgetSpent
 from notebook_bcc.planners.interface import Generated, StreamWarning
 from notebook_bcc.planners.llm.budget import Budget, Spent
 from notebook_bcc.planners.llm.exchange import Exchange
-from notebook_bcc.planners.llm.planner import Fallback, LlmPlanner
+from notebook_bcc.planners.llm.limits import Fallback
+from notebook_bcc.planners.llm.planner import LlmPlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 
 LOG = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ class ModelService:
         self._first = make()
         self._untold: OrderedDict[str, Spent] = OrderedDict()
         self.spent = Spent()
+        self.failures = 0
+        """Calls without a whole answer: the model was not reached, declined, or broke off."""
 
     @property
     def name(self) -> str:
@@ -101,6 +104,7 @@ class ModelService:
 
     def _count(self, exchange: Exchange, run: str | None) -> None:
         self.spent = self.spent.with_call(exchange.took)
+        self.failures += bool(exchange.failure)
         if run is None:
             # Without an id the next to ask may be another run.
             return

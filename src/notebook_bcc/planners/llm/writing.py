@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from notebook_bcc.errors import PlannerFailed
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
 from notebook_bcc.planners.llm import answers
 from notebook_bcc.planners.llm.answers import Piece
@@ -33,7 +34,8 @@ class Demands:
 
 
 class Writing:
-    """How one answer goes. `reason` is what was wrong with it last, `refused` a cell that was not let through."""
+    """How one answer goes. `reason` is what was wrong with it last, `refused` a cell that was not let through,
+    `failure` what ended it for good: the same question would fare no better."""
 
     def __init__(self, demands: Demands) -> None:
         self._demands = demands
@@ -43,7 +45,7 @@ class Writing:
         self.text = ""
         self.reason = ""
         self.refused = ""
-        self.final = False
+        self.failure: PlannerFailed | None = None
         self._waiting: list[Generated] = []
         self._said = ""
 

@@ -1,0 +1,60 @@
+"""What the guide writes in the model's place, and how the reader is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from notebook_bcc.planners.callable import CallablePlanner
+from notebook_bcc.planners.interface import ActionData, StreamWarning
+from notebook_bcc.planners.llm.prompt_files import Language
+from notebook_bcc.planners.llm.standing_in import standing_in
+from notebook_bcc.protocol.messages import PlanningResponse, Request
+
+pytestmark = pytest.mark.anyio
+
+CHAPTER = {"action": "new_chapter", "content": "Model"}
+CELL = {"action": "add", "shot_type": "action", "content": "n = 3"}
+REQUEST = Request.parse({"observation": {"location": {"current": {}, "progress": {}}}})
+GUIDE = CallablePlanner(plan=lambda _: PlanningResponse(), generate=lambda _: [CHAPTER, CELL, CELL], name="the guide")
+
+
+async def written(reason: str, *, language: Language = "en", begun: bool = False) -> tuple[list[Any], list[str]]:
+    """The actions and the warnings. Any: JSON."""
+    source = standing_in(GUIDE, REQUEST, reason=reason, language=language, begun=begun)
+    items = [item async for item in source]
+    warnings = [item.message for item in items if isinstance(item, StreamWarning)]
+    return [item.data for item in items if isinstance(item, ActionData)], warnings
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "*The model did not manage this part (it holds no code); it is done by the playbook.*"),
+        ("zh", "*模型没能完成这一部分（it holds no code），改由规则完成。*"),
+    ],
+)
+async def test_a_note_stands_once_behind_the_heading(language: Language, words: str) -> None:
+    actions, warnings = await written("it holds no code", language=language)
+    assert [one["content"] for one in actions] == ["Model", words, "n = 3", "n = 3"]
+    assert warnings == ["the model gave way to the guide: it holds no code"]
+
+
+async def test_a_chapter_that_was_begun_is_not_begun_again() -> None:
+    actions, _ = await written("too many attempts", begun=True)
+    assert CHAPTER not in actions
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("it said: *secret*", "it said"),
+        ("two\n  lines", "two lines"),
+        ("a *bold* reason", "a bold reason"),
+        ("", "no answer"),
+    ],
+)
+async def test_what_a_reason_quotes_stays_in_the_journal(reason: str, told: str) -> None:
+    actions, _ = await written(reason)
+    assert f"({told});" in actions[1]["content"]
