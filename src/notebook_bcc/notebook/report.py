@@ -48,7 +48,7 @@ class _Words:
             "planner": "Planned by",
             "actions": "Actions",
             "code_cells": "Code cells",
-            "left_out_cells": "Failed attempts left out",
+            "left_out_cells": "Cells left out (failed, or only looked)",
         }
     )
     about: str = "About this run"
@@ -70,7 +70,7 @@ _CHINESE: Final = _Words(
         "planner": "规划器",
         "actions": "动作数",
         "code_cells": "代码单元格",
-        "left_out_cells": "略去的失败尝试",
+        "left_out_cells": "略去的单元格（失败或只用于查看）",
     },
     about="关于本次运行",
     cells=CellWords(

@@ -169,9 +169,9 @@ class Session:
     async def _page(
         self, form: ExportFormat, verification: Verification | None, *, files: tuple[DeliveredFile, ...] = ()
     ) -> bool:
-        metadata = notebook_metadata(self.state)
-        facts = dict(metadata.run) | ({VERIFIED: verification.stamp()} if verification is not None else {})
         document = self._shown(self._probes)
+        metadata = notebook_metadata(self.state, left_out=len(self.state.document.cells) - len(document.cells))
+        facts = dict(metadata.run) | ({VERIFIED: verification.stamp()} if verification is not None else {})
         report = form is ExportFormat.REPORT
         try:
             await asyncio.to_thread(
