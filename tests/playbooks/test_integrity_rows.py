@@ -150,6 +150,20 @@ def test_more_text_columns_than_can_be_listed_are_prepared_all_the_same(tmp_path
     assert one["p7"].iloc[0] == float(wide["p7"].iloc[3].replace("$", "").replace(",", ""))
 
 
+def test_what_cannot_be_listed_stays_with_all_it_goes_by(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(1, index=range(60), columns=[f"same {at}" for at in range(250)])
+    table = table.assign(
+        kind=generator.choice(["a", "b"], 60), x=generator.normal(size=60), y=generator.normal(size=60)
+    )
+    played = play(tmp_path, table, target="y")
+    assert played.names["numeric_columns"] == ["x"]
+    assert any("def useless(" in cell for cell in played.delivered)
+    assert any("def number_inside(" in cell for cell in played.delivered)
+    listed = play(tmp_path, table[["kind", "x", "y"]], target="y")
+    assert not any("def useless(" in cell or "def number_inside(" in cell for cell in listed.delivered)
+
+
 def test_one_giant_text_column_is_text(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     words = np.array(["good", "bad", "room", "food", "nice", "old", "new", "clean"])
