@@ -21,8 +21,9 @@ from typing import Any
 
 _ROOT = Path(__file__).parent.parent
 LOWER_IS_BETTER = frozenset({"rmse", "log_rmse", "mae", "log_loss"})
-# What each kind of task is judged by, the first that the register has.
-_JUDGED_BY = ("log_rmse", "rmse", "accuracy")
+# What each kind of task is judged by: numbers by the first that the register has, classes by all that it has.
+_OF_NUMBERS = ("log_rmse", "rmse")
+_OF_CLASSES = ("accuracy", "roc_auc")
 # Hold-outs of fewer rows are small: within 2 % of the baseline counts as level.
 _SMALL = 2000
 
@@ -61,14 +62,14 @@ def main(arguments: list[str]) -> int:
     results = []
     for name in options.names or register:
         results.append(_carry_out(name, register[name], data=data, runs=options.runs))
-        print(_row(results[-1]), flush=True)
-    page = "\n".join([_HEAD, *map(_row, results)]) + "\n"
+        print(row(results[-1]), flush=True)
+    page = "\n".join([_HEAD, *map(row, results)]) + "\n"
     if options.out is not None:
         text = options.out.read_text(encoding="utf-8")
         before, _, rest = text.partition("<!-- scores -->")
         _, _, after = rest.partition("<!-- /scores -->")
         options.out.write_text(f"{before}<!-- scores -->\n{page}<!-- /scores -->{after}", encoding="utf-8")
-    short = [result.name for result in results if not _holds(result)]
+    short = [result.name for result in results if not holds(result)]
     print(f"{len(results) - len(short)} of {len(results)} hold" + (f"; short: {', '.join(short)}" if short else ""))
     return 1 if short else 0
 
@@ -118,7 +119,7 @@ def _carry_out(name: str, entry: Mapping[str, Any], *, data: Path, runs: Path) -
         cpu_seconds=cpu_seconds,
         own=own,
         independent=independent,
-        baselines=_best_baselines(entry),
+        baselines=best_baselines(entry),
         rows=int((entry.get("baseline_holdout") or {}).get("n_test", 10_000)),
         scored=bool(entry["labels"]),
     )
@@ -129,20 +130,22 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _best_baselines(entry: Mapping[str, Any]) -> dict[str, float]:
+def best_baselines(entry: Mapping[str, Any]) -> dict[str, float]:
     """The best hold-out figure of each measure over the models of the register."""
     held_out = entry.get("baseline_holdout") or {}
     models = [one for one in held_out.get("scores", held_out).values() if isinstance(one, dict)]
     best: dict[str, float] = {}
-    for measure in (*_JUDGED_BY, "roc_auc"):
+    for measure in (*_OF_NUMBERS, *_OF_CLASSES):
         figures = [model[measure] for model in models if isinstance(model.get(measure), (int, float))]
         if figures:
             best[measure] = min(figures) if measure in LOWER_IS_BETTER else max(figures)
     return best
 
 
-def _measure(result: Result) -> str:
-    return next((measure for measure in _JUDGED_BY if measure in result.baselines), "")
+def judged_by(result: Result) -> list[str]:
+    """The measures that a table has to be level in; none where the register has no baseline."""
+    of_numbers = [measure for measure in _OF_NUMBERS if measure in result.baselines]
+    return of_numbers[:1] or [measure for measure in _OF_CLASSES if measure in result.baselines]
 
 
 def _ratio(result: Result, measure: str) -> float | None:
@@ -163,15 +166,19 @@ def _too_proud(result: Result) -> float | None:
     return float(better / error)
 
 
-def _holds(result: Result) -> bool:
-    """Completed, verified, with a score; where there are labels also level with the baseline and not too proud."""
+def holds(result: Result) -> bool:
+    """Completed, verified, with a score; where there are labels also level in every measure and not too proud.
+
+    A measure that has a baseline and no figure of ours is not level: the predictions lack what it needs.
+    """
     if result.ending != "completed, verified" or "score" not in result.own:
         return False
     if not result.scored:
         return True
-    level, proud = _ratio(result, _measure(result)), _too_proud(result)
+    proud = _too_proud(result)
     enough = 0.98 if result.rows < _SMALL else 1.0
-    return bool(result.independent) and (level is None or level >= enough) and (proud is None or proud <= 2)
+    level = all((_ratio(result, measure) or 0) >= enough for measure in judged_by(result))
+    return bool(result.independent) and level and (proud is None or proud <= 2)
 
 
 _COLUMNS = (
@@ -181,10 +188,9 @@ _COLUMNS = (
 _HEAD = f"| {' | '.join(_COLUMNS)} |\n|{' --- |' * len(_COLUMNS)}"
 
 
-def _row(result: Result) -> str:
-    measure = _measure(result) or str(result.own.get("metric", ""))
-    extra = f" / {result.independent['roc_auc']:.4f}" if "roc_auc" in result.independent else ""
-    base = f" / {result.baselines['roc_auc']:.4f}" if "roc_auc" in result.baselines else ""
+def row(result: Result) -> str:
+    """A line of the table; several measures stand side by side in the same order in each of their cells."""
+    measures = judged_by(result) or [str(result.own.get("metric", ""))]
     own = (
         f"{result.own['metric']} {result.own['score']:.4g} ({result.own['standard_error']:.2g})"
         if "score" in result.own
@@ -193,15 +199,15 @@ def _row(result: Result) -> str:
     cells = [
         f"`{result.name}`",
         result.ending,
-        measure + (" / roc_auc" if extra else ""),
-        _figure(result.independent.get(measure)) + extra,
-        _figure(result.baselines.get(measure)) + base,
-        _figure(_ratio(result, measure), "{:.3f}"),
+        " / ".join(measures),
+        " / ".join(_figure(result.independent.get(measure)) for measure in measures),
+        " / ".join(_figure(result.baselines.get(measure)) for measure in measures),
+        " / ".join(_figure(_ratio(result, measure), "{:.4f}") for measure in measures),
         own,
         _figure(_too_proud(result), "{:.1f}"),
         f"{result.seconds:.0f}",
         f"{result.cpu_seconds:.0f}",
-        "yes" if _holds(result) else "**no**",
+        "yes" if holds(result) else "**no**",
     ]
     return f"| {' | '.join(cells)} |"
 
