@@ -12,7 +12,11 @@ folds = list(GroupKFold(fold_count).split(X, y, groups))
 #% elif v.task in ["binary", "multiclass"]
 from sklearn.model_selection import StratifiedKFold
 
-fold_count = min({{ 5 if v.train_rows <= 20000 else 3 }}, int(y.value_counts().max()))
+#% if v.largest_share * v.train_rows >= 10
+fold_count = {{ 5 if v.train_rows <= 20000 else 3 }}
+#% else
+fold_count = min(5, int(y.value_counts().max()))
+#% endif
 #% if v.task == "multiclass"
 # Classes with fewer rows than folds share one stratum: each fold still gets its part of them.
 strata = y.where(y.map(y.value_counts()) >= fold_count, y.mode()[0])

@@ -6,6 +6,7 @@
 #% set two = v.class_count == 2
 #% set vectors = two and n <= 4000
 #% set forest = n <= 20000
+#% set stopped = n > 20000 and v.split_kind == "stratified" and v.smallest_share >= 0.005
 #% if vectors
 from sklearn.calibration import CalibratedClassifierCV
 #% endif
@@ -35,6 +36,19 @@ for_trees = for_forests
 #% endif
 
 
+#% if stopped
+def boosted(early_stopping=False, **settings):
+    #% if has_few
+    return make_pipeline(
+        for_trees,
+        HistGradientBoostingClassifier(
+            categorical_features=range(len(few_levels + some_levels)), early_stopping=early_stopping, random_state=0, **settings
+        ),
+    )
+    #% else
+    return make_pipeline(for_trees, HistGradientBoostingClassifier(early_stopping=early_stopping, random_state=0, **settings))
+    #% endif
+#% else
 def boosted(**settings):
     #% if has_few
     return make_pipeline(
@@ -46,12 +60,16 @@ def boosted(**settings):
     #% else
     return make_pipeline(for_trees, HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings))
     #% endif
+#% endif
 
 
 candidates = {
     "logistic": make_pipeline(for_linear, LogisticRegression(C={{ 0.05 if wide else 1.0 }}, max_iter=500)),
     #% if vectors
     "support vectors": make_pipeline(for_linear, CalibratedClassifierCV(SVC(C=2), cv=3, ensemble=False)),
+    #% endif
+    #% if two and n > 20000
+    "small trees": boosted(max_iter=500, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1),
     #% endif
     #% if n <= 5000
     "shallow trees": boosted(
@@ -64,7 +82,13 @@ candidates = {
         l2_regularization=1,
     ),
     #% endif
-    #% if n >= 2000
+    #% if stopped
+    # A tenth of so many rows can be spared to tell when deep trees have learnt enough.
+    "deep trees": boosted(
+        early_stopping=True, n_iter_no_change=20, max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes=63,
+        min_samples_leaf=10, max_features=0.5, l2_regularization=1,
+    ),
+    #% elif n >= 2000
     "deep trees": boosted(
         max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes={{ 63 if n > 5000 else 31 }},
         min_samples_leaf={{ 10 if n > 5000 else 5 }}, max_features=0.5, l2_regularization=1,

@@ -9,10 +9,10 @@ some_levels = levels.index[(levels > 40) & (levels <= 200)].tolist()
 many_levels = levels.index[levels > 200].tolist()
 #% endif
 #% if no_numbers
-number_columns, skewed_columns, code_columns = [], [], []
+number_columns, skewed_columns, code_columns, gap_count = [], [], [], 0
 #% else
 numbers = X[numeric_columns]
-distinct = numbers.nunique()
+distinct, gap_count = numbers.nunique(), int(numbers.isna().sum().sum())
 number_columns = distinct.index[distinct > 1].tolist()
 lopsided = (numbers.min() >= 0) & (distinct > 20) & (numbers.skew() > 1)
 skewed_columns = lopsided.index[lopsided].tolist()
@@ -36,5 +36,5 @@ for name in text_columns[:20]:
     if X[name].nunique() < 0.8 * len(X):
         repeated_texts.append(name)
 #% endif
-print(f"{len(number_columns)} numbers ({len(skewed_columns)} skewed, {len(code_columns)} with few whole values), "
+print(f"{len(number_columns)} numbers ({len(skewed_columns)} skewed, {len(code_columns)} with few whole values, {gap_count:,} gaps), "
       f"{len(few_levels) + len(some_levels) + len(many_levels)} categories, {len(word_columns)} texts")

@@ -1,3 +1,10 @@
+#% if v.task == "binary"
+from sklearn.metrics import f1_score, roc_auc_score
+
+#% elif v.task == "multiclass"
+from sklearn.metrics import f1_score
+
+#% endif
 model.fit(X, y)
 naive.fit(X, y)
 #% if v.task == "binary"
@@ -25,8 +32,6 @@ other_scores = {
     "r2": float(1 - (error**2).sum() / ((y_holdout - y_holdout.mean()) ** 2).sum()),
 }
 #% elif v.task == "binary"
-from sklearn.metrics import f1_score, roc_auc_score
-
 other_scores = {
     #% if v.metric == "roc_auc"
     "accuracy": float((holdout_predicted == y_holdout).mean()),
@@ -38,8 +43,6 @@ other_scores = {
 #% elif v.task == "multilabel"
 other_scores = {"all labels right": float((holdout_predicted.to_numpy() == y_holdout.to_numpy()).all(axis=1).mean())}
 #% else
-from sklearn.metrics import f1_score
-
 other_scores = {"macro_f1": float(f1_score(y_holdout, holdout_predicted, average="macro", zero_division=0))}
 #% endif
 other_scores = {name: round(value, 4) for name, value in other_scores.items()}

@@ -1,7 +1,7 @@
 #% set zh = lang == "zh"
 from sklearn.inspection import permutation_importance
 
-some = X_holdout.sample(min(len(X_holdout), {{ 200 if v.word_columns | length > 0 else (500 if v.feature_count <= 30 else 300) }}), random_state=0).index
+some = X_holdout.sample(min(len(X_holdout), {{ 200 if v.word_columns | length > 0 else (2000 if v.feature_count <= 30 else 300) }}), random_state=0).index
 shuffled = permutation_importance(
     model,
     X_holdout.loc[some],

@@ -7,15 +7,12 @@ from sklearn.compose import TransformedTargetRegressor
 
 def as_used(estimator):
     return TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
-#% else
-
-
-def as_used(estimator):
-    return estimator
-#% endif
 
 
 reference = as_used(candidates[best_single])
+#% else
+reference = candidates[best_single]
+#% endif
 
 
 def guess(estimator, rows):
