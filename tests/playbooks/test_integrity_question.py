@@ -157,6 +157,19 @@ def test_a_total_that_holds_the_target_is_found(tmp_path: Path) -> None:
     assert "`total` − `bus` = `rail`" in played.prose
 
 
+@pytest.mark.parametrize("decimals", [1, 4])
+def test_a_mean_of_two_columns_is_found_though_it_was_rounded(tmp_path: Path, decimals: int) -> None:
+    generator = np.random.default_rng(0)
+    table = measured(90).drop(columns="y").assign(low=generator.normal(20, 8, 90).round(decimals))
+    table["high"] = (table["low"] + generator.exponential(5, 90)).round(decimals)
+    table["price"] = ((table["low"] + table["high"]) / 2).round(decimals)
+    played = play(tmp_path, table, target="price")
+    assert set(played.names["leaks"]) == {"low", "high"}
+    assert "The mean of `high` and `low` is `price`, but for rounding." in played.prose
+    noisy = table.assign(price=(table["price"] + generator.normal(0, 0.5, 90)).round(decimals))
+    assert not play(tmp_path, noisy, target="price").names["leaks"]
+
+
 def test_a_sum_of_many_parts_is_found(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     table = pd.DataFrame(generator.integers(0, 50, (400, 5)), columns=list("abcde"))

@@ -4,12 +4,14 @@
 made = train[{{ first }}] + train[{{ second }}]
 #% elif form == "-"
 made = train[{{ first }}] - train[{{ second }}]
+#% elif form == "mean"
+made = (train[{{ first }}] + train[{{ second }}]) / 2
 #% elif form == "×"
 made = train[{{ first }}] * train[{{ second }}]
 #% else
 made = train[{{ first }}] / train[{{ second }}]
 #% endif
-print({{ first ~ " " ~ form ~ " " ~ second ~ (" 与目标的最大差：" if lang == "zh" else " differs from the target by at most") }}, (made - train[target]).abs().max())
+print({{ (first ~ " + " ~ second ~ ", / 2," if form == "mean" else first ~ " " ~ form ~ " " ~ second) ~ (" 与目标的最大差：" if lang == "zh" else " differs from the target by at most") }}, (made - train[target]).abs().max())
 #% endfor
 #% endif
 #% if v.leaks
