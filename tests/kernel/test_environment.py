@@ -35,3 +35,20 @@ async def test_figures_are_shown_whatever_backend_our_shell_asks_for(monkeypatch
     finally:
         await kernel.close()
     assert "image/png" in str(execution.outputs)
+
+
+@pytest.mark.parametrize(("asked", "spin"), [(None, "'1000'"), ("PASSIVE", "None")])
+async def test_threads_that_wait_spin_shortly_unless_our_shell_asks_for_something_else(
+    monkeypatch: pytest.MonkeyPatch, asked: str | None, spin: str
+) -> None:
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if asked is not None:
+        monkeypatch.setenv("OMP_WAIT_POLICY", asked)
+    kernel = LocalKernel()
+    await kernel.start()
+    try:
+        execution = await kernel.execute("import os\nprint(repr(os.environ.get('GOMP_SPINCOUNT')))")
+    finally:
+        await kernel.close()
+    assert spin in str(execution.outputs)
