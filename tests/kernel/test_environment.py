@@ -11,33 +11,31 @@ pytestmark = pytest.mark.anyio
 KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "NBCC_LLM_KEY", "DSLC_TOKEN", "BACKEND_TOKEN"]
 
 
+async def said_by(source: str) -> str:
+    """What a cell puts out in a kernel of its own."""
+    kernel = LocalKernel()
+    await kernel.start()
+    try:
+        return str((await kernel.execute(source)).outputs)
+    finally:
+        await kernel.close()
+
+
 async def test_no_key_of_ours_reaches_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in KEYS:
         monkeypatch.setenv(name, "sk-hush-hush")
     monkeypatch.setenv("NBCC_TEST_OTHER", "kept")
-    kernel = LocalKernel()
-    await kernel.start()
-    try:
-        execution = await kernel.execute("import os\nprint(os.environ)\nprint(open('/proc/self/environ').read())")
-    finally:
-        await kernel.close()
-    said = str(execution)
+    said = await said_by("import os\nprint(os.environ)\nprint(open('/proc/self/environ').read())")
     assert "hush" not in said
     assert "NBCC_TEST_OTHER" in said
 
 
 async def test_figures_are_shown_whatever_backend_our_shell_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
-    kernel = LocalKernel()
-    await kernel.start()
-    try:
-        execution = await kernel.execute("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
-    finally:
-        await kernel.close()
-    assert "image/png" in str(execution.outputs)
+    assert "image/png" in await said_by("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
 
 
-@pytest.mark.parametrize(("asked", "spin"), [(None, "'1000'"), ("PASSIVE", "None")])
+@pytest.mark.parametrize(("asked", "spin"), [(None, "1000"), ("PASSIVE", "None")])
 async def test_threads_that_wait_spin_shortly_unless_our_shell_asks_for_something_else(
     monkeypatch: pytest.MonkeyPatch, asked: str | None, spin: str
 ) -> None:
@@ -45,10 +43,4 @@ async def test_threads_that_wait_spin_shortly_unless_our_shell_asks_for_somethin
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     if asked is not None:
         monkeypatch.setenv("OMP_WAIT_POLICY", asked)
-    kernel = LocalKernel()
-    await kernel.start()
-    try:
-        execution = await kernel.execute("import os\nprint(repr(os.environ.get('GOMP_SPINCOUNT')))")
-    finally:
-        await kernel.close()
-    assert spin in str(execution.outputs)
+    assert f"spins {spin}" in await said_by("import os\nprint('spins', os.environ.get('GOMP_SPINCOUNT'))")

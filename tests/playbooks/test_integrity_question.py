@@ -221,6 +221,21 @@ def test_a_column_from_the_future_is_dropped(tmp_path: Path) -> None:
     assert played.names["leaks"] == {"y_then": "next row"}
 
 
+def test_without_the_leaks_nothing_is_left_also_where_columns_are_too_many_to_list(tmp_path: Path) -> None:
+    wide = pd.DataFrame(1, index=range(60), columns=[f"same {at}" for at in range(250)])
+    y = np.random.default_rng(0).normal(size=60)
+    played = play(tmp_path, wide.assign(copy=y, y=y), target="y")
+    assert played.names["can_model"] is False
+    assert "No honest feature is left" in played.prose
+
+
+def test_a_group_is_no_feature_also_where_rows_follow_in_time(tmp_path: Path) -> None:
+    table = measured(400).assign(day=np.arange(400), clinic=np.repeat(np.arange(40), 10))
+    played = play(tmp_path, table, target="y", time="day", group="clinic")
+    assert played.names["split_kind"] == "time"
+    assert "clinic" not in played.names["numeric_columns"]
+
+
 def test_without_the_leaks_nothing_is_left(tmp_path: Path) -> None:
     table = measured()[["y"]].assign(copy=lambda rows: rows["y"] * 2)
     played = play(tmp_path, table, target="y", stages=("integrity", "exploration"))

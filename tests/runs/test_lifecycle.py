@@ -204,6 +204,7 @@ async def test_a_cell_that_only_looked_stays_where_another_turns_out_to_need_it(
     file = read_notebook(place.last.notebook)
     assert [cell.source for cell in file.document.cells] == ["a = 1", "b = a + 1"]
     assert file.run["verified"]["ok"] is True
+    assert any("only looked" in warning for warning in place.warnings)
 
 
 async def test_a_run_that_nobody_carries_out_is_cancelled_at_once(place: Place) -> None:

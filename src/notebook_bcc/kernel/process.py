@@ -264,8 +264,8 @@ def _inherited() -> dict[str, str]:
     """Our environment without our own secrets: what runs in a cell has no business with them.
 
     A backend for figures that a shell asks for is left out too: in a notebook figures are shown where they are drawn.
-    Threads of numeric libraries that wait for each other spin for some microseconds and then sleep. Where they spun on
-    a fit was seen to take ten times as long beside a busy neighbour; where they slept at once, four times alone.
+    Threads of numeric libraries that wait for each other spin for some microseconds and then sleep. Where they spun on,
+    a fit was seen to take ten times as long beside busy neighbours; where they slept at once, two to six times alone.
     """
     kept = {name: value for name, value in os.environ.items() if name not in _SECRETS | {"MPLBACKEND"}}
     return kept if "OMP_WAIT_POLICY" in kept else {"GOMP_SPINCOUNT": "1000", **kept}

@@ -126,6 +126,7 @@ class Session:
         verification = await self._verified(on_cell) if verify else None
         if verification is not None and not verification.ok and len(self._shown().cells) < len(self._shown(True).cells):
             # A cell may need what a probe has made, against its planner's word: a notebook that runs comes first.
+            self._warn("without the cells that only looked the notebook gives other results: they stay in it, folded")
             self._probes = await self._saver.save(self.state, probes=True)
             verification = await self._verified(on_cell) if self._probes else verification
         left_out = len(self.state.document.cells) - len(self._shown(self._probes).cells)

@@ -17,7 +17,10 @@ print({{ (first ~ " + " ~ second ~ ", / 2," if form == "mean" else first ~ " " ~
 #% if v.leaks
 dropped_columns |= dict.fromkeys({{ v.leaks | keys if v.leaks is mapping else "leaks" | name }}, "leak")
 #% endif
-#% if v.candidate_columns is sequence and v.leaks is mapping and v.dropped_columns is mapping and v.candidate_columns | reject_in(v.leaks | keys + v.dropped_columns | keys) | length == 0
+#% if not (v.candidate_columns is sequence and v.leaks is mapping and v.dropped_columns is mapping)
+if set(candidate_columns) <= set(dropped_columns):
+    can_model, cannot_because = False, "no features"
+#% elif v.candidate_columns | reject_in(v.leaks | keys + v.dropped_columns | keys) | length == 0
 can_model, cannot_because = False, "no features"
 #% endif
 print({{ "剩余可用的列：" if lang == "zh" else "columns left to use:" }}, len(candidate_columns) - len(dropped_columns))
