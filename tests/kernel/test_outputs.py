@@ -146,6 +146,14 @@ def test_an_error_of_ours_takes_the_place_of_the_kernels() -> None:
     assert [output.get("ename") for output in without.outputs()] == [None, "CellTimeout"]
 
 
+def test_a_cut_before_the_first_character_leaves_no_empty_output() -> None:
+    collector = collect(
+        stream("x" * 49), stream("中", "stderr"), stream("y" * 60 + "\n"), limits=OutputLimits(cell=100)
+    )
+    assert all(texts(collector))
+    assert collector.dropped_bytes
+
+
 @given(st.lists(st.tuples(st.text("ab\n中", max_size=40), st.sampled_from(["stdout", "stderr"])), max_size=40))
 def test_what_is_kept_and_what_is_dropped_is_all_there_was(pieces: list[tuple[str, str]]) -> None:
     limits = OutputLimits(cell=100)

@@ -291,6 +291,9 @@ def _merge(pieces: Iterable[_Piece]) -> Iterable[Output]:
     """nbformat's outputs: consecutive text of one stream is one output."""
     name, texts = "", list[str]()
     for piece in pieces:
+        if piece.name and not piece.text:
+            # Cut between two characters: nothing of it is left on this side.
+            continue
         if piece.name != name and texts:
             yield {"output_type": "stream", "name": name, "text": "".join(texts)}
             texts = []
