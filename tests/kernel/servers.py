@@ -44,6 +44,21 @@ class Toy(Kernel):
 IPKernelApp.launch_instance(kernel_class=Toy)
 """
 
+# An ipykernel that, started anew while the file exists, does not say to the public that it deals with a control
+# request: as when a server does not listen yet to a process just started.
+MUTE_KERNEL = """
+import pathlib, sys
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelapp import IPKernelApp
+
+class Mute(IPythonKernel):
+    def _publish_status(self, status, channel, parent=None):
+        if channel != "control" or not pathlib.Path(__file__).with_name("mute").exists():
+            super()._publish_status(status, channel, parent)
+
+IPKernelApp.launch_instance(kernel_class=Mute)
+"""
+
 
 @dataclass(frozen=True)
 class Server:
@@ -51,6 +66,10 @@ class Server:
     port: int
     token: str
     root: Path
+
+    @property
+    def kernels(self) -> Path:
+        return self.root.parent / "data" / "kernels"
 
     def ask(self, method: str, path: str) -> Any:
         request = urllib.request.Request(
@@ -88,11 +107,13 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def _running(module: str, app: str, folder: Path, settings: dict[str, dict[str, Any]]) -> Iterator[Server]:
     port, token, root = free_port(), secrets.token_hex(16), folder / "root"
     (root / "inner").mkdir(parents=True)
-    spec = folder / "data" / "kernels" / "toy"
-    spec.mkdir(parents=True)
-    (spec / "toy.py").write_text(TOY_KERNEL, encoding="utf-8")
-    argv = [sys.executable, str(spec / "toy.py"), "-f", "{connection_file}"]
-    (spec / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Toy", "language": "toy"}))
+    kernels = folder / "data" / "kernels"
+    for name, language, source in (("toy", "toy", TOY_KERNEL), ("mute", "python", MUTE_KERNEL)):
+        (kernels / name).mkdir(parents=True)
+        (kernels / name / "kernel.py").write_text(source, encoding="utf-8")
+        argv = [sys.executable, str(kernels / name / "kernel.py"), "-f", "{connection_file}"]
+        spec = {"argv": argv, "display_name": name.capitalize(), "language": language}
+        (kernels / name / "kernel.json").write_text(json.dumps(spec))
     settings[app] |= {"ip": "127.0.0.1", "port": port}
     if app == "ServerApp":
         settings["ServerApp"] |= {"root_dir": str(root)}

@@ -183,7 +183,7 @@ async def test_what_cannot_start_says_why_and_keeps_the_token_to_itself(stock: S
     with pytest.raises(KernelStartFailed, match="refused the token") as refused:
         await wrong.start()
     assert "wrong-secret" not in f"{refused.value!r} {wrong!r} {vars(wrong)}"
-    with pytest.raises(KernelStartFailed, match="has no such kernel; it has: python3, toy"):
+    with pytest.raises(KernelStartFailed, match="has no such kernel; it has: mute, python3, toy"):
         await JupyterServerKernel(stock.url, token=stock.token, name="cobol").start()
     with pytest.raises(KernelStartFailed, match="cannot be reached"):
         await JupyterServerKernel(f"http://127.0.0.1:{free_port()}", token="t").start()

@@ -186,6 +186,26 @@ async def test_a_kernel_replaced_behind_our_back_runs_nothing_of_ours(
         await remote.execute("1")
 
 
+async def test_a_replaced_kernel_is_noticed_also_when_its_broadcasts_are_lost(stock: Server, proxy: Proxy) -> None:
+    kernel = JupyterServerKernel(proxy.url, token=stock.token, name="mute")
+    await kernel.start()
+    mute = stock.kernels / "mute" / "mute"
+    try:
+        task = asyncio.create_task(
+            kernel.execute("print(1, flush=True)\nimport time\ntime.sleep(600)", on_output=proxy.cut_once(refuse=True))
+        )
+        async with asyncio.timeout(PATIENCE):
+            await proxy.was_cut.wait()
+            mute.touch()
+            await asyncio.to_thread(stock.ask, "POST", f"api/kernels/{kernel.session.split('/')[0]}/restart")
+            proxy.refuses = False
+            with pytest.raises(KernelDied, match="was replaced while the connection"):
+                await task
+    finally:
+        mute.unlink(missing_ok=True)
+        await kernel.close()
+
+
 async def test_a_kernel_deleted_behind_our_back_is_noticed_when_the_connection_breaks(
     remote: JupyterServerKernel, stock: Server, proxy: Proxy
 ) -> None:

@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
 # How long an answer may take that was given before its request ended.
 _OVERTAKEN_SECONDS = 5
+# How long the kernel's memory of broadcasts may keep us waiting before we doubt that there is one.
+_PROMPT_SECONDS = 1.0
 _RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
 _UNLIMITED = "start the server with --ZMQChannelsWebsocketConnection.limit_rate=False"
 _DEATHS = {
@@ -184,8 +186,9 @@ class ServerTalk:
         return True
 
     def _post(self, message_id: str, sent: _Sent) -> None:
-        # After a reconnection nothing is sent before it is certain that this is still the same process.
-        if self._socket.is_open and (not self._reopened or sent.kind == RECALL):
+        # After a reconnection nothing is sent before it is certain that this is still the same process, but for what
+        # goes to the control channel: that only asks.
+        if self._socket.is_open and (not self._reopened or sent.channel == "control"):
             sent.tried = True
             self._socket.send(
                 self._wire.build(sent.kind, sent.content, channel=sent.channel, message_id=message_id, v1=self._v1)
@@ -208,12 +211,12 @@ class ServerTalk:
         else:
             self._reopened = True
             self._reconnections += 1
-            self._post_again(only=RECALL)
+            self._post_again(only="control")
             self._fill()
 
     def _post_again(self, only: str = "") -> None:
         for message_id, sent in list(self._sent.items()):
-            if only and sent.kind != only:
+            if only and sent.channel != only:
                 continue
             if sent.tried and sent.kind == "execute_request" and not self.has_ledger:
                 self._note(message_id, "the connection to the Jupyter server broke here: output may be missing")
@@ -330,13 +333,16 @@ class ServerTalk:
         content: Content = {"next": 0 if self._joining else self._next, "have": list(self._waiting)}
         if self._joining:
             content["join"] = True
-        request = self.send(RECALL, content, channel="control")
-        overtaken = 0
+        request = self.send(RECALL, content, channel="control", wants_idle=False)
+        await asyncio.wait([request.done], timeout=_PROMPT_SECONDS)
         while not request.done.done():
-            await asyncio.wait([request.done], timeout=1.0)
-            # No answer although the kernel has dealt with it: it did not know what was asked.
-            overtaken = overtaken + 1 if request.is_idle and request.reply is None and self._socket.is_open else 0
-            if overtaken > _OVERTAKEN_SECONDS:
+            # Every kernel answers this, and control requests in their order: when it does so without having answered
+            # the other, it did not know what that was. Again and again: a process that ends takes with it what it was
+            # asked. Broadcasts would say the same, but a process just started speaks before the server listens to it.
+            later = self.send("kernel_info_request", {}, channel="control", wants_idle=False)
+            done = [request.done, later.done]
+            await asyncio.wait(done, timeout=_OVERTAKEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if later.done.done() and not request.done.done():
                 self._sent = {key: sent for key, sent in self._sent.items() if sent.request is not request}
                 return None
         return request.reply or None
