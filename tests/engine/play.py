@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -154,8 +155,8 @@ async def play(
     await runner.load()
     started = RunStarted(run_id="run", policies=policies, limits=limits or Limits(), **(start or {}))
     await runner.begin(resume if resume is not None else started)
-    async with asyncio.timeout(60):
-        async for entry in runner.run():
+    async with asyncio.timeout(60), contextlib.aclosing(runner.run()) as coming:
+        async for entry in coming:
             if until is not None and isinstance(entry.record, until):
                 break
     entries = [entry async for entry in kept.read()]
