@@ -7,6 +7,7 @@ import builtins
 import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _BUILTIN: Final = frozenset(dir(builtins))
@@ -23,6 +24,7 @@ class CodeNames:
     made: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=64)
 def code_names(source: str) -> CodeNames:
     """The names of a cell, its statements in their order. Raises SyntaxError for what is no Python.
 
@@ -64,11 +66,6 @@ def _first_line(statement: ast.stmt) -> int:
 
 def _of_statement(statement: ast.stmt, text: str) -> CodeNames:
     top = symtable.symtable(text, "<cell>", "exec")
-    augmented = {
-        node.target.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
-    }
     read = {
         symbol.get_name()
         for table in _tables(top)
@@ -80,9 +77,16 @@ def _of_statement(statement: ast.stmt, text: str) -> CodeNames:
         for symbol in top.get_symbols()
         if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
     }
-    # A function may bind a name of the namespace by `global`, a comprehension one by `:=`.
-    made |= {name for node in ast.walk(statement) if isinstance(node, ast.Global) for name in node.names}
-    made |= {node.target.id for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)}
+    augmented: set[str] = set()
+    for node in ast.walk(statement):
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name)):
+                augmented.add(name)
+            # A function may bind a name of the namespace by `global`, a comprehension one by `:=`.
+            case ast.Global(names=names):
+                made |= {*names}
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                made.add(name)
     # What a statement that holds others binds somewhere inside, and a function its own name, it need not find.
     inner = made - augmented if isinstance(statement, _HOLDING) else set()
     return CodeNames(read=frozenset((read - inner) | augmented), made=frozenset(made))

@@ -34,14 +34,15 @@ class Ownership:
     @classmethod
     def of(cls, tree: ast.Module, *, earlier: frozenset[str] = frozenset()) -> Ownership:
         """The names of a cell; `earlier` were made by cells before it that are its own too."""
-        functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        nodes = list(ast.walk(tree))
+        functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
         modules = {
             one.asname or one.name.partition(".")[0]
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Import | ast.ImportFrom)
             for one in node.names
         }
-        bound = [pair for node in ast.walk(tree) for pair in _bound(node)]
+        bound = [pair for node in nodes for pair in _bound(node)]
         own = set(earlier)
         # A name may be made from one that is found to be own only in a later round.
         for _ in range(len(bound) + 2):
