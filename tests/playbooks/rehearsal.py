@@ -23,7 +23,7 @@ from notebook_bcc.kernel.probe import Values, encode
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import load_marked
-from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.planners.playbook.templates import Kind, Template, Templates
 from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.runs.saver import delivered_document
@@ -49,6 +49,7 @@ class Rehearsal:
     shown: list[Any] = field(default_factory=list)
     document: list[Cell] = field(default_factory=list)
     reader: dict[str, Any] = field(default_factory=dict)
+    conditions: dict[str, Template] = field(default_factory=dict)
     read: int = 0
 
     @property
@@ -74,6 +75,10 @@ class Rehearsal:
         """All steps of a stage whose rules hold when their turn comes."""
         path = DSLC / "stages" / f"{stage}.yaml"
         plan = load_marked(path.read_bytes(), source=path.name).value
+        self.conditions = {
+            name: Templates().read(rule, kind=Kind.RULE, at=path.name)
+            for name, rule in plan.get("conditions", {}).items()
+        }
         if not self._holds(plan, path):
             return
         self.reader = self.reader or _copies(self.names)
@@ -137,7 +142,7 @@ class Rehearsal:
         missing = [name for name in behavior.get("expected", []) if name not in self.names]
         assert not missing, f"behavior {behavior['goal']['en']!r} did not make {missing}"
         for rule in behavior.get("verify", []):
-            assert Templates().read(rule["that"], kind=Kind.RULE, at=path.name).holds(self.facts()), rule["else"]
+            assert self._is_true(rule["that"], path), rule["else"]
         for promotion in behavior.get("promotions", []):
             old, new = promotion["variable"], promotion["artifact_id"].replace("@", "_")
             self.names[new] = self.names.pop(old)
@@ -172,7 +177,11 @@ class Rehearsal:
 
     def _holds(self, part: Mapping[str, Any], path: Path) -> bool:
         rule = part.get("when")
-        return rule is None or Templates().read(rule, kind=Kind.RULE, at=path.name).holds(self.facts())
+        return rule is None or self._is_true(rule, path)
+
+    def _is_true(self, rule: str, path: Path) -> bool:
+        read = Templates().read(rule, kind=Kind.RULE, at=path.name, conditions=self.conditions)
+        return read.holds(self.facts())
 
     def _render(self, path: Path, kind: Kind, facts: Mapping[str, Any]) -> str:
         return Templates().read(path.read_text(encoding="utf-8"), kind=kind, at=path.name).render(facts)

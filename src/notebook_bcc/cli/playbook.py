@@ -103,6 +103,8 @@ def _lines(playbook: Playbook, lang: str) -> Iterator[str]:
 
 def _stage(number: int, stage: Stage, lang: str) -> Iterator[str]:
     yield f"{number} {stage.id}: {_said(stage.goal, lang) or _said(stage.name, lang)}"
+    for name, condition in stage.conditions.items():
+        yield f"  {name} means {condition.source}"
     yield from _rule("  when", stage.when)
     if stage.expected_outputs:
         yield f"  promises {', '.join(stage.expected_outputs)}"

@@ -59,7 +59,7 @@ steps:
         expected: [target]
   - id: extra
     goal: {en: More rows., zh: 更多行。}
-    when: "v.rows is defined and v.rows > 2"
+    when: "v.rows is defined and many"
     behaviors: [{actions: [{code: extra = 1}]}]
   - id: change
     goal: {en: Think again., zh: 再想想。}
@@ -68,6 +68,8 @@ steps:
           - replan: stage
             because: {en: The rules say so., zh: 规则如此。}
           - replan: workflow
+conditions:
+  many: "v.rows > 2"
 """,
     "stages/model.yaml": """\
 name: {en: Model, zh: 建模}

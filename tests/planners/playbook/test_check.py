@@ -145,6 +145,23 @@ SPOILT: dict[str, tuple[str, str, str, str, str]] = {
         "stages/load.yaml:20",
         "cannot be one action",
     ),
+    "a condition that no rule uses": (LOAD, "and many", "", "stages/load.yaml:53", "no rule uses the condition 'many'"),
+    "a condition that is not there": (LOAD, "and many", "and much", "stages/load.yaml:43", "nothing is called 'much'"),
+    "a condition of what nobody makes": (LOAD, 'many: "v.rows', 'many: "v.rws', "stages/load.yaml:53", "did you mean"),
+    "a condition with a known name": (
+        LOAD,
+        "  many:",
+        '  inputs: "v.rows"\n  many:',
+        "stages/load.yaml:53",
+        "cannot be the name",
+    ),
+    "a condition made of another": (
+        LOAD,
+        '  many: "v.rows > 2"',
+        '  many: "v.rows > 2"\n  more: "many and v.rows > 5"',
+        "stages/load.yaml:54",
+        "nothing is called 'many'",
+    ),
     "a strange promotion": (MODEL, "model@fit", "model", "stages/model.yaml:11", "pattern"),
 }
 

@@ -179,3 +179,12 @@ def test_a_text_tells_which_variables_it_reads() -> None:
     assert (reads.variables, reads.whole) == ((("a", 1), ("b", 2), ("d", 2)), False)
     for source in ("{{ v }}", "{% for n in v.a %}{{ v[n] }}{% endfor %}", "{{ v | length }}"):
         assert TEMPLATES.read(source, kind=Kind.PROSE, at="x").reads.whole
+
+
+def test_a_rule_uses_a_condition_by_its_name() -> None:
+    many = TEMPLATES.read("v.rows > 2", kind=Kind.RULE, at="rule")
+    rule = TEMPLATES.read("many or v.x", kind=Kind.RULE, at="rule", conditions={"many": many, "other": many})
+    assert [rule.holds({"v": {"rows": rows}}) for rows in (2, 3)] == [False, True]
+    assert (sorted(rule.reads.names), list(rule.conditions)) == (["rows", "x"], ["many"])
+    # What does not exist is neither more nor less than anything, here as well.
+    assert not rule.holds({"v": {}})

@@ -113,6 +113,7 @@ class Stage:
     description: Text = Text()
     expected_outputs: tuple[str, ...] = ()
     focus: Text = Text()
+    conditions: Mapping[str, Template] = field(default_factory=dict)
     when: Template | None = None
     steps: tuple[Step, ...] = ()
 

@@ -51,6 +51,7 @@ def _problems(playbook: Playbook, files: PlaybookFiles) -> Iterator[Problem]:
     yield from _unused(playbook, files, [])
     for stage in playbook.stages:
         yield from _goals(stage)
+        yield from _idle_conditions(stage)
     yield from _promises(playbook)
     yield from _probes(playbook)
     yield from _Flow.of(playbook).problems()
@@ -80,6 +81,24 @@ def _goals(stage: Stage) -> Iterator[Problem]:
                     f"name, goal and description of a {what} stand in the plan before anything is known of `v`; use "
                     "`focus`, or the goal of a behavior",
                 )
+
+
+def _idle_conditions(stage: Stage) -> Iterator[Problem]:
+    used = {name for rule in _rules_of(stage) for name in rule.conditions}
+    for name, condition in stage.conditions.items():
+        if name not in used:
+            yield f"{stage.file}:{condition.line}", f"no rule uses the condition {name!r}; use it or remove it"
+
+
+def _rules_of(stage: Stage) -> Iterator[Template]:
+    rules: list[Template | None] = [stage.when]
+    for step in stage.steps:
+        rules += [step.when, step.seconds]
+        for behavior in step.behaviors:
+            rules += [*behavior.when, *(rule.that for rule in behavior.verify)]
+            rules += [behavior.ask.options] if behavior.ask is not None else []
+            rules += [action.when for action in (*behavior.actions, *behavior.on_error)]
+    yield from (rule for rule in rules if rule is not None)
 
 
 def _promises(playbook: Playbook) -> Iterator[Problem]:
@@ -129,7 +148,7 @@ class _Flow:
     def problems(self) -> Iterator[Problem]:
         before: set[str] = {INPUTS}
         for stage in self.playbook.stages:
-            yield from self._rules([stage.when])
+            yield from self._rules([*stage.conditions.values(), stage.when])
             yield from self._texts(templates_of(stage.focus), before)
             for step in stage.steps:
                 yield from self._rules([step.when, step.seconds])

@@ -35,14 +35,18 @@ _WORDS: dict[type[nodes.Node], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a text asks of the facts: names of `v`, each with its line; `whole` when it cannot be told which."""
+    """What a text asks of the facts: names of `v`, each with its line; `whole` when it cannot be told which.
+
+    `through` are the names that the conditions in it ask for.
+    """
 
     variables: tuple[tuple[str, int], ...] = ()
     whole: bool = False
+    through: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(name for name, _ in self.variables)
+        return self.through.union(name for name, _ in self.variables)
 
 
 def rule(environment: Environment, source: str) -> nodes.Template:
@@ -68,14 +72,16 @@ def nodes_of(tree: nodes.Template) -> list[nodes.Node]:
     return found
 
 
-def problems(found: Sequence[nodes.Node], environment: Environment) -> Iterator[tuple[int, str]]:
-    """Everything among the nodes of a tree that is not allowed, with its line."""
+def problems(
+    found: Sequence[nodes.Node], environment: Environment, *, conditions: frozenset[str] = frozenset()
+) -> Iterator[tuple[int, str]]:
+    """Everything among the nodes of a tree that is not allowed, with its line. `conditions` are names it may use."""
     strange = [each for node in found for each in _strange(node, environment)]
     if strange:
         yield from strange
         return
     names = [node for node in found if isinstance(node, nodes.Name)]
-    known = {*FACTS, "loop", *(node.name for node in names if node.ctx == "store")}
+    known = {*FACTS, *conditions, "loop", *(node.name for node in names if node.ctx == "store")}
     for node in names:
         yield from _name(node, known)
     yield from _deep(found[0])
@@ -108,6 +114,11 @@ def reads(found: Sequence[nodes.Node]) -> Reads:
             named |= {id(each) for each in inside}
     whole = any(_is_v(node) and id(node) not in named for node in found)
     return Reads(tuple(dict.fromkeys(variables)), whole)
+
+
+def used(found: Sequence[nodes.Node], conditions: frozenset[str]) -> frozenset[str]:
+    """Which of the conditions the nodes of a tree name."""
+    return conditions.intersection(node.name for node in found if isinstance(node, nodes.Name))
 
 
 def weighed(tree: nodes.Template) -> nodes.Template:

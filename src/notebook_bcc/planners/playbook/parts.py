@@ -76,6 +76,7 @@ class StagePart(_Part):
     description: TextPart = ""
     expected_outputs: tuple[str, ...] = ()
     focus: TextPart = ""
+    conditions: dict[str, str] = Field(default_factory=dict)
     when: RulePart | None = None
     written_by: Author | None = None
     steps: tuple[StepPart, ...] = Field(min_length=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from notebook_bcc.errors import MessageInvalid
@@ -10,8 +10,9 @@ from notebook_bcc.planners.marked_yaml import Marked, load_marked
 from notebook_bcc.planners.playbook.actions import ActionReader
 from notebook_bcc.planners.playbook.book import Author, Behavior, Playbook, Rule, Stage, Step
 from notebook_bcc.planners.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.planners.playbook.grammar import FACTS
 from notebook_bcc.planners.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
-from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.planners.playbook.templates import Kind, Template, Templates
 from notebook_bcc.planners.playbook.texts import Found, Places, TextReader, place_of
 from notebook_bcc.planners.script import Behavior as ShapeOfBehavior
 from notebook_bcc.planners.script import StepScript
@@ -79,7 +80,17 @@ class _StageReader:
             return None
         _say_all(places, unknown_fields(part))
         _say_all(places, ((f"{path}.id", problem) for path, problem in _repeated("steps", [s.id for s in part.steps])))
-        return self._stage(part, places)
+        conditions = dict(self._conditions(part, places))
+        texts = replace(self.texts, conditions=conditions)
+        return replace(self, texts=texts)._stage(part, places)
+
+    def _conditions(self, part: StagePart, places: Places) -> Iterator[tuple[str, Template]]:
+        for name, source in part.conditions.items():
+            path = f"conditions.{name}"
+            if not name.isidentifier() or name.startswith("_") or name in FACTS:
+                places.say(path, f"{name!r} cannot be the name of a condition: letters, digits and '_', no known name")
+            elif (rule := self.texts.rule(source, places, path)) is not None:
+                yield name, rule
 
     def _stage(self, part: StagePart, places: Places) -> Stage:
         steps = {self.stage_id: {step.id: PlanStep(id=step.id) for step in part.steps}}
@@ -92,6 +103,7 @@ class _StageReader:
             description=self.texts.text(part.description, places, "description"),
             expected_outputs=part.expected_outputs,
             focus=self.texts.text(part.focus, places, "focus"),
+            conditions=self.texts.conditions,
             when=self.texts.rule(part.when, places, "when"),
             steps=tuple(
                 self._step(step, places, f"steps.{at}", actions, author=part.written_by or "model")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, NoReturn
@@ -152,6 +152,8 @@ class Template:
     source: str
     reads: Reads
     _program: _Program = field(repr=False)
+    # Named rules that a rule uses: each is asked once, of the same facts.
+    conditions: Mapping[str, Template] = field(default_factory=dict)
 
     def render(self, facts: Facts) -> str:
         """The finished text. Raises MessageInvalid with file and line."""
@@ -191,7 +193,8 @@ class Template:
         return _Rendering(lang if isinstance(lang, str) else "en")
 
     def _context(self, facts: Facts, rendering: _Rendering) -> Context:
-        return self._program.compiled.new_context({**facts, _RENDERING: rendering})
+        found = {name: each.value(facts) for name, each in self.conditions.items()}
+        return self._program.compiled.new_context({**facts, **found, _RENDERING: rendering})
 
     def _failed(self, error: BaseException) -> MessageInvalid:
         line = _line_of(error.__traceback__, self._program.compiled)
@@ -203,14 +206,30 @@ class Template:
 class Templates:
     """Reads rules and templates."""
 
-    def read(self, source: str, *, kind: Kind, at: str, line: int = 1) -> Template:
-        """Read a template or rule. `at` and `line` are where messages say it stands. Raises MessageInvalid."""
-        return _read(source, kind, at, line)
+    def read(
+        self, source: str, *, kind: Kind, at: str, line: int = 1, conditions: Mapping[str, Template] | None = None
+    ) -> Template:
+        """Read a template or rule. `at` and `line` are where messages say it stands. Raises MessageInvalid.
+
+        `conditions` are rules that it may use by their names.
+        """
+        template, used = _read(source, kind, at, line, frozenset(conditions or ()))
+        if not conditions or not used:
+            return template
+        reads = [conditions[name].reads for name in used]
+        through = frozenset(name for each in reads for name in each.names)
+        whole = template.reads.whole or any(each.whole for each in reads)
+        return replace(
+            template,
+            reads=replace(template.reads, through=through, whole=whole),
+            conditions={name: conditions[name] for name in sorted(used)},
+        )
 
 
 # A run reads its playbook twice, when it is chosen and from the run's own copy: parsing is most of the work.
 @functools.lru_cache(maxsize=8192)
-def _read(source: str, kind: Kind, at: str, line: int) -> Template:
+def _read(source: str, kind: Kind, at: str, line: int, conditions: frozenset[str]) -> tuple[Template, frozenset[str]]:
+    """The template, and which of the conditions it uses."""
     environment = _environment(kind)
     most = LONGEST_RULE if kind is Kind.RULE else LONGEST_TEMPLATE
     try:
@@ -220,7 +239,7 @@ def _read(source: str, kind: Kind, at: str, line: int) -> Template:
             raise ValueError("it holds the character NUL")
         tree = grammar.rule(environment, source) if kind is Kind.RULE else environment.parse(_blocks(source, kind))
         found = grammar.nodes_of(tree)
-        problems = list(grammar.problems(found, environment))
+        problems = list(grammar.problems(found, environment, conditions=conditions))
         reads = grammar.reads(found)
     except jinja2.TemplateSyntaxError as error:
         raise _refused(at, [(line + error.lineno - 1, error.message or "this cannot be parsed")]) from error
@@ -228,7 +247,9 @@ def _read(source: str, kind: Kind, at: str, line: int) -> Template:
         raise _refused(at, [(line, str(error) or "it is nested too deeply")]) from error
     if problems:
         raise _refused(at, [(line + number - 1, problem) for number, problem in problems])
-    return Template(kind=kind, at=at, line=line, source=source, reads=reads, _program=_Program(environment, tree, at))
+    program = _Program(environment, tree, at)
+    template = Template(kind=kind, at=at, line=line, source=source, reads=reads, _program=program)
+    return template, grammar.used(found, conditions)
 
 
 def _blocks(source: str, kind: Kind) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.marked_yaml import Marked
@@ -40,6 +41,8 @@ class TextReader:
     templates: Templates
     languages: tuple[str, ...]
     problems: Found
+    # Rules that other rules use by their names.
+    conditions: Mapping[str, Template] = field(default_factory=dict)
 
     def text(self, part: TextPart, places: Places, path: str, kind: Kind = Kind.PLAIN) -> Text:
         """A text of a YAML file, in all its languages."""
@@ -68,7 +71,8 @@ class TextReader:
     def template(self, source: str, kind: Kind, file: str, line: int = 1) -> Template | None:
         """A template; None where it is wrong, which is said."""
         try:
-            return self.templates.read(source, kind=kind, at=file, line=line)
+            conditions = self.conditions if kind is Kind.RULE else None
+            return self.templates.read(source, kind=kind, at=file, line=line, conditions=conditions)
         except MessageInvalid as error:
             self.problems.extend((place_of(file, where), problem) for where, problem in error.problems)
             return None
