@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 from notebook_bcc.cli.narration import Line, Tone, local_time, narrate
 from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
+
+# How often a log is told how far a verification is.
+_TELL_SECONDS = 30.0
 
 
 class View(Protocol):
@@ -80,9 +85,11 @@ class QuietView:
 class PlainView(QuietView):
     """One line a stage, step, behavior and cell, with the time: for logs and pipes."""
 
-    def __init__(self, words: Words, *, out: TextIO | None = None) -> None:
+    def __init__(self, words: Words, *, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._words = words
         self._out = out or sys.stdout
+        self._clock = clock
+        self._told = 0.0
         self._open = True
 
     def saw(self, entry: Entry, state: RunState) -> None:
@@ -93,7 +100,8 @@ class PlainView(QuietView):
         self._print(f"{'':8}  {text}")
 
     def verifying(self, number: int, of: int, left: float | None = None) -> None:
-        if number == 1:
+        if number == 1 or self._clock() - self._told >= _TELL_SECONDS:
+            self._told = self._clock()
             about = f" ({self._words.left(left)})" if left is not None else ""
             self.say(self._words("verifying", number=number, of=of) + about)
 
