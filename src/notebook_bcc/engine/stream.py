@@ -53,11 +53,7 @@ class ActionStream:
         try:
             async with contextlib.aclosing(self._source) as source:  # type: ignore[type-var]  # a generator in practice
                 async for item in source:
-                    awaited = self._queue.empty()
                     await self._queue.put(item)
-                    if awaited:
-                        # Whoever waits for it goes first: what else has arrived is read while it is carried out.
-                        await asyncio.sleep(0)
         except PlannerFailed as failure:
             await self._queue.put(failure)
             return
