@@ -16,9 +16,10 @@ _MIME = "application/vnd.notebook-bcc.probe+json"
 _PAYLOAD = "notebook_bcc.variables"
 _PROBE = "_notebook_bcc_probe"
 _SETTLE = "_notebook_bcc_settle"
+_BEGINNING = "_notebook_bcc_beginning"
 _ASK = "notebook_bcc"
 
-# Runs in the kernel with nothing of ours imported: two modules made from source, and the objects that stay there.
+# Runs in the kernel with nothing of ours imported: modules made from source, and the objects that stay there.
 _INSTALL = """
 import sys, types
 for name, source in sources.items():
@@ -32,6 +33,8 @@ if "_notebook_bcc_settle" in sources:
     settle = sys.modules["_notebook_bcc_settle"]
     probe.resident = settle.Resident(shell, lambda: probe.encode(namespace.changes()))
     probe.resident.start(parent)
+if "_notebook_bcc_beginning" in sources:
+    sys.modules["_notebook_bcc_beginning"].Beginning(shell).install()
 """
 
 
@@ -47,9 +50,10 @@ class VariableLimits:
 def install(limits: VariableLimits, *, settle: bool, parent: int | None) -> str:
     """The expression that brings the probe (and, for ipykernel, `settle`) into the kernel.
 
-    With a `parent` the kernel ends when that process does.
+    With a `parent` the kernel is that process's own: it ends when that does, and `beginning` makes its cells start
+    sooner, which a kernel that others use too is spared.
     """
-    names = [_PROBE, _SETTLE] if settle else [_PROBE]
+    names = [_PROBE, *([_SETTLE] if settle else ()), *([_BEGINNING] if settle and parent is not None else ())]
     package = files("notebook_bcc.kernel")
     sources = {
         name: package.joinpath(f"{name.removeprefix('_notebook_bcc_')}.py").read_text(encoding="utf-8")

@@ -1,0 +1,151 @@
+"""Shortens what lies between a cell's arrival and its first statement. Its source is sent there, like the probe's.
+
+For each cell IPython looks for magics with a tokenizer written in Python, and asks the compiler whether the cell
+awaits, both of them twice; ipykernel reads a function's signature and hashes the text in Python, and it reads each
+message twice, the first time only for the id of a subshell. A cell of 25 lines waits 12 ms for all that.
+
+Most cells are plain Python. What Python can parse holds no magic, and it has to be parsed anyway: so that is done
+first, and once. What only looks plain, and what we do not know, goes the usual way.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import zlib
+from typing import Any
+
+# Prompts that IPython takes off copied text, and that Python may take for an ellipsis, a comparison or a subscript.
+_PROMPTS = ("...", ">>>", "In [")
+# Parts of a message up to its header: whose it is, a delimiter, the signature, the header.
+_HEADER = 4
+
+
+class Beginning:
+    """Stands before the methods of a shell that prepare a cell, and keeps the last plain one until it is run."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell, self._compiler = shell, shell.compile
+        self._transform, self._is_async, self._parse = (
+            shell.transform_cell,
+            shell.should_run_async,
+            shell.compile.ast_parse,
+        )
+        self._manager = shell.input_transformer_manager
+        self._usual = _transformers(type(self._manager)())
+        self._raw: str | None = None
+        self._text: str | None = None
+        self._name = ""
+        self._tree: Any = None
+
+    def install(self) -> None:
+        shell, compiler = self._shell, self._compiler
+        if "IPYKERNEL_CELL_NAME" not in os.environ:
+            compiler.get_code_name = _naming(compiler.get_code_name)
+        compiler.ast_parse = self.ast_parse
+        shell.transform_cell, shell.should_run_async = self.transform_cell, self.should_run_async
+        shell.run_cell_async = _with_signature(shell.run_cell_async)
+        if getattr(shell.kernel, "shell_channel_thread", None) is not None:
+            _pass_on(shell.kernel)
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """The cell as it is to be run. It is asked for twice."""
+        if self._is_changed():
+            self._forget()
+        elif raw_cell is self._raw and self._text is not None:
+            return self._text
+        else:
+            self._read(raw_cell)
+        if self._text is not None:
+            return self._text
+        transformed: str = self._transform(raw_cell)
+        return transformed
+
+    def should_run_async(
+        self, raw_cell: str, *, transformed_cell: str | None = None, preprocessing_exc_tuple: Any = None
+    ) -> bool:
+        """Whether the cell awaits. It is asked for twice."""
+        if transformed_cell is not None and transformed_cell is self._text and not _may_await(transformed_cell):
+            return False
+        awaits: bool = self._is_async(
+            raw_cell, transformed_cell=transformed_cell, preprocessing_exc_tuple=preprocessing_exc_tuple
+        )
+        return awaits
+
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> Any:
+        """What was parsed, once: whoever gets it may change it."""
+        known = (self._text, self._name, "exec") == (source, filename, symbol)
+        tree = self._tree
+        self._forget()
+        return tree if known and tree is not None else self._parse(source, filename, symbol)
+
+    def _read(self, raw_cell: str) -> None:
+        self._forget()
+        text = raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
+        if not is_usual(text):
+            return
+        name = self._compiler.get_code_name(raw_cell, text, self._shell.execution_count)
+        try:
+            tree = self._parse(text, name, "exec")
+        except (SyntaxError, ValueError, TypeError, OverflowError, MemoryError, RecursionError):
+            return
+        self._raw, self._text, self._name, self._tree = raw_cell, text, name, tree
+
+    def _forget(self) -> None:
+        self._raw = self._text = self._tree = None
+
+    def _is_changed(self) -> bool:
+        """Whether somebody has put transformers of their own to work."""
+        return bool(self._shell.input_transformers_post) or _transformers(self._manager) != self._usual
+
+
+def is_usual(text: str) -> bool:
+    """Whether IPython runs this text as it is, provided that it is Python."""
+    lines = text.splitlines()
+    # A single line may call something without brackets. Lines that end with something else than a newline are not the
+    # same lines for IPython and for Python; indentation of all lines is taken off, and that of blank ones.
+    if len(lines) < 2 or len(lines) != text.count("\n") or text[0].isspace() or any(map(str.isspace, lines)):
+        return False
+    return not any(prompt in text for prompt in _PROMPTS)
+
+
+def _may_await(text: str) -> bool:
+    return "await" in text or "async" in text
+
+
+def _transformers(manager: Any) -> list[list[Any]]:
+    return [list(manager.cleanup_transforms), list(manager.line_transforms), list(manager.token_transformers)]
+
+
+def _with_signature(function: Any) -> Any:
+    """The same function, with its signature at hand."""
+
+    def known(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    known.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return known
+
+
+def _naming(usual: Any) -> Any:
+    """Names of cells for tracebacks, in the usual folder. The usual number in them is for a debugger: there is none."""
+    folder = os.path.dirname(usual("", "", 0))
+
+    def name(raw_code: str, _code: str, _number: int) -> str:
+        return os.path.join(folder, f"{zlib.crc32(raw_code.encode('utf-8', 'surrogatepass'))}.py")
+
+    return name
+
+
+def _pass_on(kernel: Any) -> None:
+    """Let messages through to the main thread unread, but those that may be for somebody else there."""
+    thread, read = kernel.shell_channel_thread, kernel.shell_channel_thread_main
+    main = thread.manager.get_shell_channel_to_subshell_socket(None)
+
+    def pass_on(message: list[Any]) -> Any:
+        if any(b"subshell" in part.bytes or b'"comm_' in part.bytes for part in message[:_HEADER]):
+            return read(message)
+        return main.send_multipart(message, copy=False)
+
+    # In the thread that reads from it.
+    thread.io_loop.add_callback(lambda: kernel.shell_stream.on_recv(pass_on, copy=False))
