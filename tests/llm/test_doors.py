@@ -193,6 +193,70 @@ async def test_an_error_inside_the_stream_is_unreachable(api: Api) -> None:
     assert "verloaded" in error.reason
 
 
+ODD: dict[Api, list[object]] = {
+    "openai": [
+        [1],
+        "text",
+        7,
+        {"choices": 5},
+        {"choices": [5]},
+        {"choices": [{"delta": 5}]},
+        {"choices": [{"delta": {"content": 5}}]},
+        {"choices": [{"delta": {"content": [5]}}]},
+        {"choices": [{"delta": {"refusal": 5}}]},
+        {"usage": 5},
+    ],
+    "anthropic": [
+        {"type": "content_block_delta", "delta": 5},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": 5}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": ["a"]}},
+        {"type": "message_start", "message": 5},
+        {"type": "message_delta", "delta": 5},
+    ],
+}
+
+
+async def test_an_event_of_another_shape_is_an_answer_that_cannot_be_used(api: Api) -> None:
+    for odd in ODD[api]:
+        kind = odd["type"] if isinstance(odd, dict) and api == "anthropic" else "message"
+        event = f"event: {kind}\ndata: {json.dumps(odd)}\n\n"
+        error = await failure(Reply([event.encode(), events(api, ["text"])]), api)
+        assert isinstance(error, PlannerAnswerInvalid), odd
+
+
+async def test_tokens_that_are_no_numbers_were_not_counted(api: Api) -> None:
+    answer = (
+        events(api, ["text"]).replace(b'_tokens": 11', b'_tokens": "many"').replace(b'_tokens": 7', b'_tokens": -7')
+    )
+    async with FakeModel(Reply([answer])) as fake:
+        text, usage = await asked(fake, api)
+    assert (text, usage.input_tokens, usage.output_tokens) == ("text", None, None)
+
+
+async def test_what_a_model_thinks_is_no_text(api: Api) -> None:
+    answer = events(api, ["?", "xt"])
+    if api == "openai":
+        parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "te"}]
+        answer = answer.replace(b'"?"', json.dumps(parts).encode())
+    else:
+        thought = {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}}
+        event = f"event: content_block_delta\ndata: {json.dumps(thought)}\n\n".encode()
+        answer = answer.replace(b'"?"', b'"te"').replace(b"event: ping", event + b"event: ping")
+    async with FakeModel(Reply([answer])) as fake:
+        text, _ = await asked(fake, api)
+    assert text == "text"
+
+
+@pytest.mark.parametrize(
+    "silent", [{}, {"choices": None}, {"choices": [{}]}, {"choices": [{"delta": None}]}, {"usage": None, "choices": []}]
+)
+async def test_an_event_that_says_nothing_is_passed_over(api: Api, silent: dict[str, object]) -> None:
+    event = f"data: {json.dumps(silent)}\n\n" if api == "openai" else "event: ping\ndata: {}\n\n"
+    async with FakeModel(Reply([event.encode(), events(api, ["text"])])) as fake:
+        text, _ = await asked(fake, api)
+    assert text == "text"
+
+
 @pytest.mark.parametrize("finish", ["stop", "length"])
 async def test_an_empty_answer_is_invalid(api: Api, finish: str) -> None:
     error = await failure(Reply([events(api, [], finish=finish)]), api)

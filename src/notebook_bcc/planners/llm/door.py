@@ -124,6 +124,8 @@ class Door(ABC):
                 async for piece in pieces:
                     if isinstance(piece, Ending):
                         ending = piece
+                    elif not isinstance(piece, str):
+                        raise TypeError(f"a piece of its text is of type {type(piece).__name__}")
                     elif piece:
                         received += len(piece)
                         yield piece

@@ -75,13 +75,17 @@ def unreadable(access: Access, error: BaseException) -> PlannerAnswerInvalid:
 def usage_of(
     access: Access, *, received: int, tokens: tuple[int | None, int | None], finish: Finish, schema: bool
 ) -> Usage:
-    """The usage of an answer that ended. Raises PlannerAnswerInvalid when nothing came."""
+    """The usage of an answer that ended. Raises PlannerAnswerInvalid when nothing came.
+
+    Tokens that are no numbers were not counted.
+    """
     if received == 0:
         reason = "an empty answer"
         if finish == "length":
             reason = "its tokens were used up before the first word; allow more"
         raise PlannerAnswerInvalid(planner=str(access.model), reason=reason)
-    return Usage(input_tokens=tokens[0], output_tokens=tokens[1], finish=finish, schema=schema)
+    taken, given = (count if type(count) is int and count >= 0 else None for count in tokens)
+    return Usage(input_tokens=taken, output_tokens=given, finish=finish, schema=schema)
 
 
 def unwanted_options(status: int, message: str, sent: Mapping[str, tuple[str, ...]]) -> list[str]:
