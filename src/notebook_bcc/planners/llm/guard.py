@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from notebook_bcc.planners.code_names import CodeNames, code_names
+from notebook_bcc.planners.code_names import Code, CodeNames, code_names, read_code
 from notebook_bcc.planners.llm.ownership import Ownership, chain_root
 
 _PLOTTING_LINE: Final = re.compile(r"^[ \t]*%matplotlib\b.*$", re.MULTILINE)
@@ -54,6 +54,10 @@ _HARMLESS_TO: Final = frozenset(
         "to_numeric", "to_timedelta", "to_period", "to_timestamp", "to_flat_index", "to_rgba", "to_rgb", "to_hex",
     }
 )  # fmt: skip
+# All kinds that `_of_node` tells apart.
+_LOOKED_AT: Final = frozenset(
+    {ast.Global, ast.Nonlocal, ast.While, ast.Name, ast.Attribute, ast.Subscript, ast.AugAssign, ast.Call}
+)
 _FILES: Final = re.compile(r"read_\w+|to_[a-z]\w*|save\w*|load\w*|fetch_\w+|dump\w*|tofile|fromfile|genfromtxt|imread")
 
 
@@ -91,16 +95,14 @@ def lent_by(sources: tuple[str, ...]) -> Lent:
     texts: set[str] = set()
     for source in sources:
         try:
-            tree = ast.parse(plain_python(source))
+            code = read_code(plain_python(source))
         except SyntaxError:
             continue
-        found = code_names(plain_python(source))
-        names |= found.read - made
-        made |= found.made
-        modules |= {module for module, _ in _imports(tree)}
-        nodes = list(ast.walk(tree))
-        attributes |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        texts |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        names |= code.names.read - made
+        made |= code.names.made
+        modules |= {module for module, _ in _imports(code)}
+        attributes |= {node.attr for node in code.nodes if isinstance(node, ast.Attribute)}
+        texts |= {node.value for node in code.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return Lent(frozenset(names), frozenset(modules), frozenset(attributes), frozenset(texts))
 
 
@@ -121,31 +123,30 @@ def plain_python(source: str) -> str:
 
 def objection(source: str, rails: Rails) -> str:
     """Why this cell is not run; empty: it may be."""
-    text = plain_python(source)
     try:
-        tree = ast.parse(text)
-        names = code_names(text)
+        code = read_code(plain_python(source))
     except (SyntaxError, ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         return f"the code is no Python: {getattr(error, 'msg', error)}{where}"
-    return next(_objections(tree, names, rails), "")
+    return next(_objections(code, rails), "")
 
 
-def _objections(tree: ast.Module, names: CodeNames, rails: Rails) -> Iterator[str]:
-    imports = list(_imports(tree))
+def _objections(code: Code, rails: Rails) -> Iterator[str]:
+    imports = list(_imports(code))
     yield from (
         f"the module {module} is not to be used here"
         for module, _ in imports
         if module.partition(".")[0] not in _MODULES and module not in rails.lent.modules
     )
     usual = {alias for module, alias in imports if _USUAL.get(module) == alias}
-    changed = sorted((names.made - usual) & rails.kept)
+    changed = sorted((code.names.made - usual) & rails.kept)
     if changed:
         yield f"{changed[0]} is needed by later cells and must not be changed: give your result another name"
-    yield from _unreadable(names, rails, frozenset(alias for _, alias in imports))
-    owned = Ownership.of(tree, earlier=rails.own)
-    for node in ast.walk(tree):
-        yield from _of_node(node, owned, rails)
+    yield from _unreadable(code.names, rails, frozenset(alias for _, alias in imports))
+    owned = Ownership.of(code.nodes, earlier=rails.own)
+    for node in code.nodes:
+        if type(node) in _LOOKED_AT:
+            yield from _of_node(node, owned, rails)
 
 
 def _unreadable(names: CodeNames, rails: Rails, imported: frozenset[str]) -> Iterator[str]:
@@ -184,11 +185,10 @@ def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> Iterator[str]:
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     options = {one.arg: one.value for one in call.keywords}
-    yours = receiver is not None and owned.is_own(receiver)
     in_place = options.get("inplace")
-    if None in options and not yours:
+    if None in options and not _is_own(receiver, owned):
         yield "options by ** are not to be used here"
-    if "out" in options or (in_place is not None and not _is_false(in_place) and not yours):
+    if "out" in options or (in_place is not None and not _is_false(in_place) and not _is_own(receiver, owned)):
         yield f"{_shown(receiver)} is not yours to change in place: take the result under another name"
     if name == "use" and isinstance(receiver, ast.Name) and receiver.id in ("matplotlib", "mpl"):
         yield "the way figures are drawn is not to be changed"
@@ -215,9 +215,9 @@ def _of_file(call: ast.Call, name: str, lent: Lent) -> Iterator[str]:
             yield "the name of a file must be written out"
 
 
-def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _imports(code: Code) -> Iterator[tuple[str, str]]:
     """Each module that is imported, with the name it gets here."""
-    for node in ast.walk(tree):
+    for node in code.nodes:
         if isinstance(node, ast.Import):
             yield from ((one.name, one.asname or one.name.partition(".")[0]) for one in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -226,6 +226,10 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 # `from matplotlib import pyplot as plt` is the same as the usual import.
                 whole = f"{module}.{one.name}"
                 yield (whole if whole in _USUAL else module, one.asname or one.name)
+
+
+def _is_own(receiver: ast.expr | None, owned: Ownership) -> bool:
+    return receiver is not None and owned.is_own(receiver)
 
 
 def _is_false(value: ast.expr) -> bool:

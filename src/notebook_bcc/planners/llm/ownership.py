@@ -7,9 +7,11 @@ that makes something. Another name for what was there before is not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from notebook_bcc.planners.code_names import bound_names
 
 # They hand out what they were given, or a part of it.
 _HANDING_ON: Final = frozenset(
@@ -22,6 +24,15 @@ _HANDING_ON: Final = frozenset(
 _USUAL_MODULES: Final = frozenset({"pd", "np", "plt", "sns"})
 # Ways to a part of a table: to set through them is to set the table.
 _INSIDE: Final = frozenset({"loc", "iloc", "at", "iat"})
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS: Final = (ast.Import, ast.ImportFrom)
+# All kinds that `_bound` tells apart: to ask it about the others takes longer than all the rest.
+_BINDING: Final = frozenset(
+    {
+        ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.With, ast.AsyncWith,
+        ast.arg,
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +43,16 @@ class Ownership:
     modules: frozenset[str]
 
     @classmethod
-    def of(cls, tree: ast.Module, *, earlier: frozenset[str] = frozenset()) -> Ownership:
+    def of(cls, nodes: Sequence[ast.AST], *, earlier: frozenset[str] = frozenset()) -> Ownership:
         """The names of a cell; `earlier` were made by cells before it that are its own too."""
-        nodes = list(ast.walk(tree))
-        functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        functions = {node.name for node in nodes if isinstance(node, _FUNCTIONS)}
         modules = {
             one.asname or one.name.partition(".")[0]
             for node in nodes
-            if isinstance(node, ast.Import | ast.ImportFrom)
+            if isinstance(node, _IMPORTS)
             for one in node.names
         }
-        bound = [pair for node in nodes for pair in _bound(node)]
+        bound = [pair for node in nodes if type(node) in _BINDING for pair in _bound(node)]
         own = set(earlier)
         # A name may be made from one that is found to be own only in a later round.
         for _ in range(len(bound) + 2):
@@ -81,28 +91,19 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """Every name that is bound here, with what it is bound to; None: something that was found."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield from ((name, value) for target in targets for name in _names(target))
+            yield from ((name, value) for target in targets for name in bound_names(target))
         case ast.AnnAssign(target=target, value=value) if value is not None:
-            yield from ((name, value) for name in _names(target))
+            yield from ((name, value) for name in bound_names(target))
         case ast.NamedExpr(target=ast.Name(id=name), value=value):
             yield name, value
         case ast.For(target=target) | ast.AsyncFor(target=target) | ast.comprehension(target=target):
-            yield from ((name, None) for name in _names(target))
+            yield from ((name, None) for name in bound_names(target))
         case ast.With(items=items) | ast.AsyncWith(items=items):
             for item in items:
                 if item.optional_vars is not None:
-                    yield from ((name, item.context_expr) for name in _names(item.optional_vars))
+                    yield from ((name, item.context_expr) for name in bound_names(item.optional_vars))
         case ast.arg(arg=name):
             yield name, None
-
-
-def _names(target: ast.expr) -> list[str]:
-    """The names that an assignment binds; an item or attribute of something is none."""
-    if isinstance(target, ast.Tuple | ast.List):
-        return [name for one in target.elts for name in _names(one)]
-    if isinstance(target, ast.Starred):
-        return _names(target.value)
-    return [target.id] if isinstance(target, ast.Name) else []
 
 
 def _is_new(value: ast.expr, own: set[str], functions: set[str]) -> bool:
