@@ -30,6 +30,7 @@ class ActionStream:
     def __init__(self, source: AsyncIterator[Generated]) -> None:
         self._source = source
         self._queue: asyncio.Queue[Generated | StreamEnd | PlannerFailed] = asyncio.Queue(_READ_AHEAD)
+        self._awaited = False
         self._task = asyncio.create_task(self._read())
 
     @property
@@ -38,7 +39,11 @@ class ActionStream:
 
     async def take(self) -> ActionData | StreamWarning | StreamEnd:
         """The next item, as soon as it is there. Raises PlannerFailed."""
-        item = await self._queue.get()
+        self._awaited = True
+        try:
+            item = await self._queue.get()
+        finally:
+            self._awaited = False
         if isinstance(item, PlannerFailed):
             raise item
         return item
@@ -54,10 +59,18 @@ class ActionStream:
             async with contextlib.aclosing(self._source) as source:  # type: ignore[type-var]  # a generator in practice
                 async for item in source:
                     await self._queue.put(item)
+                    if self._awaited and _runs_cell(item):
+                        # The cell goes to the kernel before we look for more of the answer.
+                        await asyncio.sleep(0)
         except PlannerFailed as failure:
             await self._queue.put(failure)
             return
         await self._queue.put(StreamEnd())
+
+
+def _runs_cell(item: Generated) -> bool:
+    data = item.data if isinstance(item, ActionData) else None
+    return isinstance(data, dict) and data.get("action") == "exec"
 
 
 def encoded(data: Any) -> tuple[Any, bytes]:
