@@ -4,8 +4,9 @@ Overhead: a run with a model in this process that answers at once, the kernel's 
 that is spent inside the planner (prompts, reading the answer, judging) is divided by the actions it gave out.
 
 Start: a model behind HTTP in a process of its own, its vendor's library, the engine with its journal on disk, and a
-real kernel. From the moment before the closing brace of a cell is sent until the cell is handed to the kernel, and
-until its first statement runs; what lies between these two is the kernel's own time.
+real kernel. From the moment before the closing brace of a cell is sent until its first statement runs, and until the
+cell is handed to the kernel; what lies between these two is the kernel's own time. A longer cell takes longer, for it
+is looked through before it is handed over: that is shown beside it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ BEHAVIORS = 60
 LIMIT_MS = 5.0
 PLAN = Workflow(name="bench", stages=(Stage(id="stage", steps=(Step(id="step", goal="all of it"),)),))
 PIECE = 16
+_START = "from the model's closing brace until the first statement of its cell runs"
 
 
 def beside_the_model(bench: Bench) -> list[Row]:
@@ -59,21 +61,20 @@ def beside_the_model(bench: Bench) -> list[Row]:
         _row("overhead of the planner per action, model time excluded (CPU)", [one[0] for one in overhead]),
         _row("the same, of a whole behavior with its judgement (CPU)", [one[1] for one in overhead], limit=None),
     ]
-    start = "from the model's closing brace until its cell is handed to the kernel"
     missing = peer_missing("openai")
     if missing is not None:
-        return [*rows, Row(gate="LLM", what=start, unit="ms", ours=None, missing=missing)]
-    handed: list[float] = []
-    running: list[float] = []
+        return [*rows, Row(gate="LLM", what=_START, unit="ms", ours=None, missing=missing)]
+    moments: dict[str, list[tuple[float, float]]] = {"short": [], "long": []}
     for number in range(bench.rounds):
-        with _model_process() as lines:
-            moments = asyncio.run(_starts(bench.folder / f"llm-{number}.sqlite", lines))
-        handed += [(given - brace) * 1e3 for brace, given, _ in moments]
-        running += [(begun - brace) * 1e3 for brace, _, begun in moments]
+        for kind, found in moments.items():
+            with _model_process(kind) as lines:
+                found += asyncio.run(_starts(bench.folder / f"llm-{kind}-{number}.sqlite", lines))
+    handed, running = zip(*moments["short"], strict=True)
     return [
         *rows,
-        _row(start, handed),
-        _row("the same, until the first statement of the cell runs", running, limit=None),
+        _row(_START, running),
+        _row("of this, until the cell is handed to the kernel", handed, limit=None),
+        _row("the same start for a cell of twelve lines", [one for _, one in moments["long"]], limit=None),
     ]
 
 
@@ -192,9 +193,9 @@ async def _overhead() -> tuple[float, float]:
 
 
 @contextmanager
-def _model_process() -> Iterator[IO[str]]:
-    """A fresh model, and what its process says."""
-    command = [sys.executable, "-m", "benchmarks.llm_process"]
+def _model_process(kind: str) -> Iterator[IO[str]]:
+    """A fresh model that writes such cells, and what its process says."""
+    command = [sys.executable, "-m", "benchmarks.llm_process", kind]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
@@ -203,8 +204,8 @@ def _model_process() -> Iterator[IO[str]]:
             process.kill()
 
 
-async def _starts(path: Path, lines: IO[str]) -> list[tuple[float, float, float]]:
-    """For each cell: when its closing brace was sent, when it was handed over, when it ran."""
+async def _starts(path: Path, lines: IO[str]) -> list[tuple[float, float]]:
+    """For each cell: milliseconds from its closing brace until it was handed over, and until it ran."""
     model = open_model(Access(parse_model(f"{lines.readline().strip()}/v1#m")))
     kernel, journal = _Stamped(), SqliteJournal.create(path)
     try:
@@ -216,7 +217,9 @@ async def _starts(path: Path, lines: IO[str]) -> list[tuple[float, float, float]
         await model.close()
     braces = [float(lines.readline()) for _ in range(BEHAVIORS)]
     printed = ["".join(str(output.get("text", "")) for output in cell.outputs) for cell in state.document.cells]
-    return list(zip(braces, kernel.moments, [float(text) for text in printed if text], strict=True))
+    begun = [float(text) for text in printed if text]
+    moments = zip(braces, kernel.moments, begun, strict=True)
+    return [((given - brace) * 1e3, (ran - brace) * 1e3) for brace, given, ran in moments]
 
 
 async def _carried_out(planner: Planner, kernel: Kernel, journal: Journal) -> RunState:

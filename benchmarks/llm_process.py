@@ -1,6 +1,7 @@
-"""A model that answers at once, and knows when: `python -m benchmarks.llm_process`. Speaks as OpenAI does.
+"""A model that answers at once, and knows when: `python -m benchmarks.llm_process short`. Speaks as OpenAI does.
 
-Each answer is one cell that sets the next variable and prints when it runs. Prints the server's address, then for each
+Each answer is one cell that sets the next variable and prints when it runs: a short one, or one of twelve lines with
+loops and a comprehension (`long`), which takes longer to look through. Prints the server's address, then for each
 answer the moment before the closing brace of its cell is sent, by the clock that all processes share.
 """
 
@@ -8,12 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 
 PAUSE = 0.03
+_BEGIN = "import datetime\nprint(datetime.datetime.now().timestamp())\n"
+_REST = """\
+totals_N = {}
+for name_N, price_N, count_N in [("a", 2.5, 3), ("b", 4.0, 1), ("c", 1.25, 8)]:
+    totals_N[name_N] = price_N * count_N
+largest_N = max(totals_N, key=totals_N.get)
+shares_N = {name: total / sum(totals_N.values()) for name, total in totals_N.items()}
+for name_N, share_N in sorted(shares_N.items(), key=lambda pair: -pair[1]):
+    line_N = f"{name_N}: {share_N:.1%} of all, {totals_N[name_N]:.2f} in sum"
+if len(totals_N) > 2 and largest_N == "x":
+    raise ValueError(f"the largest is {largest_N}")
+"""
+CELLS = {"short": f"{_BEGIN}value_N = N", "long": f"{_BEGIN}{_REST}value_N = N"}
 
 
-async def main() -> None:
+async def main(cell: str) -> None:
     count = 0
 
     async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,7 +38,7 @@ async def main() -> None:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 await reader.readexactly(int(head.partition(b"content-length:")[2].split()[0]))
                 count += 1
-                await _answer(writer, count)
+                await _answer(writer, cell.replace("N", str(count)))
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
@@ -32,8 +47,7 @@ async def main() -> None:
     await server.serve_forever()
 
 
-async def _answer(writer: asyncio.StreamWriter, number: int) -> None:
-    source = f"import datetime\nprint(datetime.datetime.now().timestamp())\nvalue_{number} = {number}"
+async def _answer(writer: asyncio.StreamWriter, source: str) -> None:
     text = json.dumps({"actions": [{"kind": "code", "content": source}]})
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
     for at in range(0, len(text) - 3, 16):
@@ -60,4 +74,4 @@ def _chunk(data: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(CELLS[sys.argv[1]]))

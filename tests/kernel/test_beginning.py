@@ -42,9 +42,9 @@ def test_what_python_takes_as_it_is_ipython_runs_as_it_is(lines: str, end: str) 
 
 
 @pytest.mark.parametrize(
-    "source", ["a = 1\nb = 2", "for i in range(3):\n    x = i % 2\n", "def f():\n    return 1\nf()"]
+    "source", ["a = 1", "a = 1\nb = 2", "for i in range(3):\n    x = i % 2\n", "def f():\n    return 1\nf()"]
 )
-def test_cells_of_several_lines_take_the_short_way(source: str) -> None:
+def test_plain_cells_take_the_short_way(source: str) -> None:
     assert is_usual(source if source.endswith("\n") else f"{source}\n")
 
 
@@ -81,6 +81,25 @@ async def test_ast_transformers_change_a_cell_once(kernel: LocalKernel, stdout: 
 async def test_a_cell_inside_a_cell_runs_as_ever(kernel: LocalKernel, stdout: Text) -> None:
     outer = "text = 'b = 5\\nprint(b)'\nfor _ in range(2):\n    get_ipython().run_cell(text)\nprint('outer')"
     assert stdout(await kernel.execute(outer)) == "5\n5\nouter\n"
+
+
+async def test_a_single_line_may_call_without_brackets(kernel: LocalKernel, stdout: Text) -> None:
+    assert "/" in (await kernel.execute("pwd")).outputs[0]["data"]["text/plain"]
+    await kernel.execute("pwd = 'a variable'")
+    assert stdout(await kernel.execute("print(pwd)")) == "a variable\n"
+    shown = (await kernel.execute("pwd")).outputs
+    assert shown[0]["data"]["text/plain"] == "'a variable'"
+    left = await kernel.execute("exit")
+    assert left.error is not None
+    assert left.error.name == "SystemExit"
+    await kernel.execute("%autocall 1")
+    await kernel.execute("def double(text): print(text * 2)")
+    said = stdout(await kernel.execute("double 'a'"))
+    assert said.endswith("aa\n")
+    assert said.count("double('a')") <= 2
+    await kernel.execute("%autocall 2")
+    said = stdout(await kernel.execute("pwd = double('b')"))
+    assert said == "bb\n"
 
 
 async def test_a_cell_awaits_where_it_says_so(kernel: LocalKernel, stdout: Text) -> None:

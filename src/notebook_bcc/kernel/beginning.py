@@ -89,7 +89,19 @@ class Beginning:
             tree = self._parse(text, name, "exec")
         except (SyntaxError, ValueError, TypeError, OverflowError, MemoryError, RecursionError):
             return
+        if self._is_call(text):
+            return
         self._raw, self._text, self._name, self._tree = raw_cell, text, name, tree
+
+    def _is_call(self, text: str) -> bool:
+        """Whether a single line calls something without brackets, which the names that exist decide."""
+        if text.find("\n") < len(text) - 1:
+            return False
+        if self._shell.autocall:
+            # It tells what it makes of the line, each time that it is asked.
+            return True
+        with self._shell.builtin_trap:
+            return bool(self._shell.prefilter_manager.prefilter_lines(text) + "\n" != text)
 
     def _forget(self) -> None:
         self._raw = self._text = self._tree = None
@@ -100,11 +112,11 @@ class Beginning:
 
 
 def is_usual(text: str) -> bool:
-    """Whether IPython runs this text as it is, provided that it is Python."""
+    """Whether IPython runs this text as it is, provided that it is Python and no call without brackets."""
     lines = text.splitlines()
-    # A single line may call something without brackets. Lines that end with something else than a newline are not the
-    # same lines for IPython and for Python; indentation of all lines is taken off, and that of blank ones.
-    if len(lines) < 2 or len(lines) != text.count("\n") or text[0].isspace() or any(map(str.isspace, lines)):
+    # Lines that end with something else than a newline are not the same lines for IPython and for Python. Indentation
+    # that all lines have is taken off, and that of blank ones.
+    if len(lines) != text.count("\n") or text[0].isspace() or any(map(str.isspace, lines)):
         return False
     return not any(prompt in text for prompt in _PROMPTS)
 
