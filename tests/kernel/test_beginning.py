@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from notebook_bcc.kernel.beginning import is_usual
+from notebook_bcc.kernel.beginning import begin_sooner, is_usual
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.local import LocalKernel
 
@@ -48,7 +50,20 @@ def test_plain_cells_take_the_short_way(source: str) -> None:
     assert is_usual(source if source.endswith("\n") else f"{source}\n")
 
 
+def test_a_shell_of_another_make_is_left_as_it_is() -> None:
+    shell = SimpleNamespace(compile=SimpleNamespace(ast_parse=ast.parse), transform_cell=str.upper)
+    begin_sooner(shell)
+    assert shell.transform_cell is str.upper
+    assert shell.compile.ast_parse is ast.parse
+
+
 pytestmark = pytest.mark.anyio
+
+
+async def test_a_kernel_of_ours_takes_the_short_way(kernel: LocalKernel, stdout: Text) -> None:
+    asked = "shell = get_ipython()\nprint(*(type(one.__self__).__name__ for one in ({})))"
+    ways = "shell.transform_cell, shell.should_run_async, shell.compile.ast_parse"
+    assert stdout(await kernel.execute(asked.format(ways))) == "Beginning Beginning Beginning\n"
 
 
 async def test_transformers_that_somebody_adds_are_asked(kernel: LocalKernel, stdout: Text) -> None:

@@ -17,22 +17,29 @@ from typing import Any
 
 # Prompts that IPython takes off copied text, and that Python may take for an ellipsis, a comparison or a subscript.
 _PROMPTS = ("...", ">>>", "In [")
-# Parts of a message up to its header: whose it is, a delimiter, the signature, the header.
-_HEADER = 4
+
+
+def begin_sooner(shell: Any) -> None:
+    """Prepare a shell. One that we do not know begins its cells as ever."""
+    try:
+        beginning = Beginning(shell)
+    except AttributeError:
+        return
+    beginning.install()
 
 
 class Beginning:
     """Stands before the methods of a shell that prepare a cell, and keeps the last plain one until it is run."""
 
     def __init__(self, shell: Any) -> None:
+        """Raises AttributeError for a shell that is not made as we know it. Nothing is changed yet."""
         self._shell, self._compiler = shell, shell.compile
-        self._transform, self._is_async, self._parse = (
-            shell.transform_cell,
-            shell.should_run_async,
-            shell.compile.ast_parse,
-        )
+        self._transform, self._is_async = shell.transform_cell, shell.should_run_async
+        self._parse, self._name_cell = shell.compile.ast_parse, shell.compile.get_code_name
+        self._run, self._prefilter, self._trap = shell.run_cell_async, shell.prefilter_manager, shell.builtin_trap
         self._manager = shell.input_transformer_manager
         self._usual = _transformers(type(self._manager)())
+        self._is_changed()
         self._raw: str | None = None
         self._text: str | None = None
         self._name = ""
@@ -41,10 +48,10 @@ class Beginning:
     def install(self) -> None:
         shell, compiler = self._shell, self._compiler
         if "IPYKERNEL_CELL_NAME" not in os.environ:
-            compiler.get_code_name = _naming(compiler.get_code_name)
+            compiler.get_code_name = self._name_cell = _naming(self._name_cell)
         compiler.ast_parse = self.ast_parse
         shell.transform_cell, shell.should_run_async = self.transform_cell, self.should_run_async
-        shell.run_cell_async = _with_signature(shell.run_cell_async)
+        shell.run_cell_async = _with_signature(self._run)
         if getattr(shell.kernel, "shell_channel_thread", None) is not None:
             _pass_on(shell.kernel)
 
@@ -84,7 +91,7 @@ class Beginning:
         text = raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
         if not is_usual(text):
             return
-        name = self._compiler.get_code_name(raw_cell, text, self._shell.execution_count)
+        name = self._name_cell(raw_cell, text, self._shell.execution_count)
         try:
             tree = self._parse(text, name, "exec")
         except (SyntaxError, ValueError, TypeError, OverflowError, MemoryError, RecursionError):
@@ -100,8 +107,8 @@ class Beginning:
         if self._shell.autocall:
             # It tells what it makes of the line, each time that it is asked.
             return True
-        with self._shell.builtin_trap:
-            return bool(self._shell.prefilter_manager.prefilter_lines(text) + "\n" != text)
+        with self._trap:
+            return bool(self._prefilter.prefilter_lines(text) + "\n" != text)
 
     def _forget(self) -> None:
         self._raw = self._text = self._tree = None
@@ -150,14 +157,10 @@ def _naming(usual: Any) -> Any:
 
 
 def _pass_on(kernel: Any) -> None:
-    """Let messages through to the main thread unread, but those that may be for somebody else there."""
-    thread, read = kernel.shell_channel_thread, kernel.shell_channel_thread_main
+    """Let messages through to the main thread unread: only we talk to this kernel, and want no subshells."""
+    thread = kernel.shell_channel_thread
     main = thread.manager.get_shell_channel_to_subshell_socket(None)
-
-    def pass_on(message: list[Any]) -> Any:
-        if any(b"subshell" in part.bytes or b'"comm_' in part.bytes for part in message[:_HEADER]):
-            return read(message)
-        return main.send_multipart(message, copy=False)
-
     # In the thread that reads from it.
-    thread.io_loop.add_callback(lambda: kernel.shell_stream.on_recv(pass_on, copy=False))
+    thread.io_loop.add_callback(
+        lambda: kernel.shell_stream.on_recv(lambda message: main.send_multipart(message, copy=False), copy=False)
+    )

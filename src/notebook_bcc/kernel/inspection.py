@@ -34,7 +34,7 @@ if "_notebook_bcc_settle" in sources:
     probe.resident = settle.Resident(shell, lambda: probe.encode(namespace.changes()))
     probe.resident.start(parent)
 if "_notebook_bcc_beginning" in sources:
-    sys.modules["_notebook_bcc_beginning"].Beginning(shell).install()
+    sys.modules["_notebook_bcc_beginning"].begin_sooner(shell)
 """
 
 
