@@ -48,6 +48,12 @@ class CellsBesideAList(RuleBasedStateMachine):
     @invariant()
     def equals_the_list(self) -> None:
         assert list(self.cells) == self.model
+
+    @invariant()
+    def the_newest_are_its_end(self) -> None:
+        for most in (1, 2, 63, 64, 65, 127, 128, 129, 200):
+            assert list(self.cells.newest(most)) == self.model[-most:]
+        assert self.cells.newest(0) == ()
         assert len(self.cells) == len(self.model)
         assert self.cells.last == (self.model[-1] if self.model else None)
         for one in self.model[:: max(1, len(self.model) // 7)]:

@@ -7,7 +7,7 @@ import pytest
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.messages import ContextUpdate, ProgressUpdate
 from notebook_bcc.protocol.observation import LevelProgress
-from notebook_bcc.protocol.tracking import CompletedItem, Promotion
+from notebook_bcc.protocol.tracking import CompletedItem, Condensed, Promotion, condensed
 from notebook_bcc.protocol.vocabulary import Level
 
 
@@ -43,3 +43,18 @@ def test_progress_updates_come_one_by_one_or_together() -> None:
     assert ContextUpdate().progress_updates == ()
     assert ContextUpdate.parse({"progress_update": one}).progress_updates == (wanted,)
     assert ContextUpdate.parse({"progress_update": [one, one]}).progress_updates == (wanted, wanted)
+
+
+def test_an_item_is_condensed_once_however_often_it_is_told() -> None:
+    item = CompletedItem(step_id="clean", goal="g", actions_taken=("a", "b"), achieved=True)
+    short = condensed(item)
+
+    assert condensed(item) is short
+    assert condensed(short) is short
+    assert short.to_dict() == {
+        "step_id": "clean",
+        "achieved": True,
+        "missing_outputs": [],
+        "condensed": {"actions": 2, "outputs": 0},
+    }
+    assert condensed(item.model_copy(update={"actions_taken": ("a",)})).condensed == Condensed(actions=1, outputs=0)

@@ -163,7 +163,7 @@ def _notebook(state: RunState) -> NotebookView:
 
 def _cells(state: RunState) -> tuple[dict[str, Any], ...]:
     """The newest cells with their outputs as text; how many were left out stands in the cell count."""
-    newest = list(state.document.cells)[-_CELLS_SENT:]
+    newest = state.document.cells.newest(_CELLS_SENT)
     return tuple(
         {
             "id": cell.id,

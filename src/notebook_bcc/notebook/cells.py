@@ -52,8 +52,9 @@ class Cells:
         return self._chunks[-1][-1] if self._chunks else None
 
     def newest(self, most: int) -> tuple[Cell, ...]:
-        """The last cells, oldest first: at most as many as a chunk holds."""
-        return tuple(cell for chunk in self._chunks[-2:] for cell in chunk)[-min(most, _CHUNK) :]
+        """The last cells, oldest first, at a price that does not grow with the others."""
+        chunks = self._chunks[-(most // _CHUNK + 2) :]
+        return tuple(cell for chunk in chunks for cell in chunk)[-most:] if most > 0 else ()
 
     def appended(self, cell: Cell) -> Cells:
         """The sequence with one more cell; its id must be new."""

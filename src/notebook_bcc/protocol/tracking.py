@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -91,8 +92,12 @@ class CondensedItem(CompletedItem):
 
 def condensed(item: CompletedItem) -> CompletedItem:
     """The item without its texts and outputs, and with their number; one that is condensed already stays as it is."""
-    if item.condensed is not None:
-        return item
+    return item if item.condensed is not None else _condensed(item)
+
+
+# An item is condensed in every observation from some time on: hundreds of them in a long step.
+@lru_cache(maxsize=1_024)
+def _condensed(item: CompletedItem) -> CompletedItem:
     counts = Condensed(actions=len(item.actions_taken), outputs=len(item.outputs_produced.variables))
     return CondensedItem(
         stage_id=item.stage_id,
