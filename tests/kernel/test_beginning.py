@@ -141,6 +141,16 @@ async def test_a_failing_cell_shows_its_own_lines(kernel: LocalKernel) -> None:
     assert "Cell In[2], line 2" in shown
 
 
+async def test_a_name_for_all_cells_is_kept(stdout: Text) -> None:
+    kernel = LocalKernel(env={"IPYKERNEL_CELL_NAME": "the-cell.py"})
+    await kernel.start()
+    try:
+        cell = "def f(): pass\nprint(f.__code__.co_filename)"
+        assert stdout(await kernel.execute(cell)) == "the-cell.py\n"
+    finally:
+        await kernel.close()
+
+
 async def test_what_is_parsed_but_cannot_be_compiled_is_the_cells_error(kernel: LocalKernel) -> None:
     execution = await kernel.execute("a = 1\nreturn a\n")
     assert execution.error is not None

@@ -47,8 +47,7 @@ class Beginning:
 
     def install(self) -> None:
         shell, compiler = self._shell, self._compiler
-        if "IPYKERNEL_CELL_NAME" not in os.environ:
-            compiler.get_code_name = self._name_cell = _naming(self._name_cell)
+        compiler.get_code_name = self._name_cell = _naming(self._name_cell)
         compiler.ast_parse = self.ast_parse
         shell.transform_cell, shell.should_run_async = self.transform_cell, self.should_run_async
         shell.run_cell_async = _with_signature(self._run)
@@ -149,6 +148,9 @@ def _with_signature(function: Any) -> Any:
 def _naming(usual: Any) -> Any:
     """Names of cells for tracebacks, in the usual folder. The usual number in them is for a debugger: there is none."""
     folder = os.path.dirname(usual("", "", 0))
+    if usual("a", "a", 0) == usual("b", "b", 0):
+        # Somebody wants one name for all cells.
+        return usual
 
     def name(raw_code: str, _code: str, _number: int) -> str:
         return os.path.join(folder, f"{zlib.crc32(raw_code.encode('utf-8', 'surrogatepass'))}.py")
