@@ -42,6 +42,9 @@ _COMMANDS_EVERY = 0.1
 # In looks for commands: often enough to lose little of what a long cell prints, seldom enough to cost nothing.
 _PARTIAL_EVERY = 10
 _READER_LAG = 256
+# Seconds from a cell's way to the kernel until what came before it is written: on few processors the writing would take
+# the one that the cell's start needs.
+_WRITE_AFTER = 0.001
 # Actions that need nobody outside are written in groups of at most about so many entries.
 _GROUP = 64
 
@@ -220,7 +223,7 @@ class Runner:
         that outlives us does remember: by what the journal says it is taken up again."""
         if self._state.kernel.session:
             await self._flush()
-        writing = asyncio.ensure_future(self._flush())
+        writing = asyncio.ensure_future(self._flush_soon())
         try:
             batch = await self._performer.at_once(intent, self._state)
         finally:
@@ -254,6 +257,11 @@ class Runner:
             entry = Entry(self._state.seq + 1, at, record)
             self._state = reduce(self._state, entry)
             self._pending.append((entry, self._state))
+
+    async def _flush_soon(self) -> None:
+        if self._pending:
+            await asyncio.sleep(_WRITE_AFTER)
+            await self._flush()
 
     async def _flush(self) -> None:
         """Everything folded becomes durable, all of it or nothing; then the readers get it."""
