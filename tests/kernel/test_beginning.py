@@ -30,8 +30,12 @@ LINES = [
 ]  # fmt: skip
 
 
+# Most of what is drawn has to be Python, or nothing would be compared.
+DRAWN = [*LINES, *["x = 1", "y = x %2", "# what?", "x = '?'", "print(x);", "f'{x!r}'", "", "In[1]", "[x, 0]"] * 30]
+
+
 @settings(max_examples=500)
-@given(st.lists(st.sampled_from(LINES), max_size=6).map("\n".join), st.sampled_from(["", "\n", "\n\n", " "]))
+@given(st.lists(st.sampled_from(DRAWN), max_size=6).map("\n".join), st.sampled_from(["", "\n", "\n\n", " "]))
 def test_what_python_takes_as_it_is_ipython_runs_as_it_is(lines: str, end: str) -> None:
     text = f"{lines}{end}" if end.endswith("\n") else f"{lines}{end}\n"
     if not is_usual(text):
@@ -64,6 +68,24 @@ async def test_a_kernel_of_ours_takes_the_short_way(kernel: LocalKernel, stdout:
     asked = "shell = get_ipython()\nprint(*(type(one.__self__).__name__ for one in ({})))"
     ways = "shell.transform_cell, shell.should_run_async, shell.compile.ast_parse"
     assert stdout(await kernel.execute(asked.format(ways))) == "Beginning Beginning Beginning\n"
+
+
+async def test_an_ipykernel_of_another_make_is_left_as_it_is(kernel: LocalKernel, stdout: Text) -> None:
+    # What a release may do: the thread is there, and its parts have other names.
+    cell = """
+import sys
+from types import SimpleNamespace
+shell = get_ipython()
+begin = sys.modules["_notebook_bcc_beginning"].begin_sooner
+names = ("compile", "transform_cell", "should_run_async", "run_cell_async", "prefilter_manager", "builtin_trap",
+         "input_transformer_manager", "input_transformers_post")
+other = SimpleNamespace(**{name: getattr(shell, name) for name in names})
+other.kernel = SimpleNamespace(shell_channel_thread=SimpleNamespace(manager=SimpleNamespace()))
+before = dict(vars(other)), dict(vars(shell.compile))
+begin(other)
+print(before == (dict(vars(other)), dict(vars(shell.compile))))
+"""
+    assert stdout(await kernel.execute(cell)) == "True\n"
 
 
 async def test_transformers_that_somebody_adds_are_asked(kernel: LocalKernel, stdout: Text) -> None:

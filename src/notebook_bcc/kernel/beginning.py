@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import os
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 # Prompts that IPython takes off copied text, and that Python may take for an ellipsis, a comparison or a subscript.
@@ -40,6 +41,7 @@ class Beginning:
         self._manager = shell.input_transformer_manager
         self._usual = _transformers(type(self._manager)())
         self._is_changed()
+        self._passing = _passing(shell.kernel)
         self._raw: str | None = None
         self._text: str | None = None
         self._name = ""
@@ -51,8 +53,7 @@ class Beginning:
         compiler.ast_parse = self.ast_parse
         shell.transform_cell, shell.should_run_async = self.transform_cell, self.should_run_async
         shell.run_cell_async = _with_signature(self._run)
-        if getattr(shell.kernel, "shell_channel_thread", None) is not None:
-            _pass_on(shell.kernel)
+        self._passing()
 
     def transform_cell(self, raw_cell: str) -> str:
         """The cell as it is to be run. It is asked for twice."""
@@ -158,11 +159,16 @@ def _naming(usual: Any) -> Any:
     return name
 
 
-def _pass_on(kernel: Any) -> None:
-    """Let messages through to the main thread unread: only we talk to this kernel, and want no subshells."""
-    thread = kernel.shell_channel_thread
-    main = thread.manager.get_shell_channel_to_subshell_socket(None)
+def _passing(kernel: Any) -> Callable[[], None]:
+    """Lets messages through to the main thread unread: only we talk to this kernel, and want no subshells."""
+    thread = getattr(kernel, "shell_channel_thread", None)
+    if thread is None:
+        # Before ipykernel 7 the main thread reads them itself.
+        return lambda: None
+    main, stream, loop = thread.manager.get_shell_channel_to_subshell_socket(None), kernel.shell_stream, thread.io_loop
+
+    def listen() -> None:
+        stream.on_recv(lambda message: main.send_multipart(message, copy=False), copy=False)
+
     # In the thread that reads from it.
-    thread.io_loop.add_callback(
-        lambda: kernel.shell_stream.on_recv(lambda message: main.send_multipart(message, copy=False), copy=False)
-    )
+    return lambda: loop.add_callback(listen)
