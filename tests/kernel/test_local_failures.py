@@ -357,3 +357,12 @@ def test_a_kernel_ends_when_its_parent_is_killed(source: str, tmp_path: Path) ->
         parent.communicate()
     asyncio.run(eventually(lambda: is_gone(pid)))
     assert entries(tmp_path) == []
+
+
+async def test_a_text_that_is_no_unicode_is_an_error_of_its_cell(kernel: LocalKernel, stdout: Text) -> None:
+    async with asyncio.timeout(PATIENCE):
+        done = await kernel.execute("print(1)  # \ud800")
+    assert done.error is not None
+    assert done.error.name == "UnicodeEncodeError"
+    assert "surrogates" in done.outputs[0]["evalue"]
+    assert stdout(await kernel.execute("print(1)")) == "1\n"

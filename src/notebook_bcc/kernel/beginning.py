@@ -14,6 +14,7 @@ import inspect
 import os
 import zlib
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 # Prompts that IPython takes off copied text, and that Python may take for an ellipsis, a comparison or a subscript.
@@ -41,7 +42,7 @@ class Beginning:
         self._manager = shell.input_transformer_manager
         self._usual = _transformers(type(self._manager)())
         self._is_changed()
-        self._passing = _passing(shell.kernel)
+        self._passing, self._quieten = _passing(shell.kernel), _quieten(shell.kernel)
         self._raw: str | None = None
         self._text: str | None = None
         self._name = ""
@@ -54,6 +55,7 @@ class Beginning:
         shell.transform_cell, shell.should_run_async = self.transform_cell, self.should_run_async
         shell.run_cell_async = _with_signature(self._run)
         self._passing()
+        self._quieten()
 
     def transform_cell(self, raw_cell: str) -> str:
         """The cell as it is to be run. It is asked for twice."""
@@ -172,3 +174,14 @@ def _passing(kernel: Any) -> Callable[[], None]:
 
     # In the thread that reads from it.
     return lambda: loop.add_callback(listen)
+
+
+def _quieten(kernel: Any) -> Callable[[], None]:
+    """Does not tell the text of each cell to all who listen: to us, who have sent it."""
+    usual = kernel._publish_execute_input
+
+    @wraps(usual)
+    def untold(*_: Any) -> None:
+        return None
+
+    return lambda: setattr(kernel, usual.__name__, untold)

@@ -59,6 +59,13 @@ class Running(ABC):
     ) -> Execution:
         content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False, "stop_on_error": False}
         collector = OutputCollector(self._output_limits)
+        try:
+            source.encode("utf-8")
+        except UnicodeEncodeError as problem:
+            # Half of a pair of surrogates: no Python runs it, and ipykernel would never reply.
+            error = CellError("UnicodeEncodeError", str(problem))
+            collector.replace_error(error)
+            return Execution(outputs=collector.outputs(), error=error)
         request = self.send("execute_request", content, collector=collector, on_output=on_output)
         return await self.finish(request, collector, time_limit=time_limit)
 
