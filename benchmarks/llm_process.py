@@ -50,11 +50,13 @@ async def main(cell: str) -> None:
 async def _answer(writer: asyncio.StreamWriter, source: str) -> None:
     text = json.dumps({"actions": [{"kind": "code", "content": source}]})
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-    for at in range(0, len(text) - 3, 16):
-        writer.write(_event({"content": text[at : min(at + 16, len(text) - 3)]}))
+    written, end = text[:-4], text[-4:-2]
+    for at in range(0, len(written), 16):
+        writer.write(_event({"content": written[at : at + 16]}))
     await asyncio.sleep(PAUSE)
     moment = time.time()
-    writer.write(_event({"content": "}"}))
+    # With the quotation mark before it: one token to most models, so nothing is known to be whole before.
+    writer.write(_event({"content": end}))
     await writer.drain()
     # What the model still says must not be what sets the action free.
     await asyncio.sleep(PAUSE)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from notebook_bcc.planners.code_names import Code, CodeNames, code_names, read_code
+from notebook_bcc.planners.code_names import Code, CodeNames, read_code
 from notebook_bcc.planners.llm.ownership import Ownership, chain_root
+
+Read = Callable[[str], Code]
 
 _PLOTTING_LINE: Final = re.compile(r"^[ \t]*%matplotlib\b.*$", re.MULTILINE)
 _USUAL: Final = {"pandas": "pd", "numpy": "np", "matplotlib.pyplot": "plt", "seaborn": "sns", "scipy.stats": "stats"}
@@ -54,10 +56,7 @@ _HARMLESS_TO: Final = frozenset(
         "to_numeric", "to_timedelta", "to_period", "to_timestamp", "to_flat_index", "to_rgba", "to_rgb", "to_hex",
     }
 )  # fmt: skip
-# All kinds that `_of_node` tells apart.
-_LOOKED_AT: Final = frozenset(
-    {ast.Global, ast.Nonlocal, ast.While, ast.Name, ast.Attribute, ast.Subscript, ast.AugAssign, ast.Call}
-)
+_LASTING_OR_REFUSED: Final = _LASTING | _REFUSED
 _FILES: Final = re.compile(r"read_\w+|to_[a-z]\w*|save\w*|load\w*|fetch_\w+|dump\w*|tofile|fromfile|genfromtxt|imread")
 
 
@@ -106,10 +105,10 @@ def lent_by(sources: tuple[str, ...]) -> Lent:
     return Lent(frozenset(names), frozenset(modules), frozenset(attributes), frozenset(texts))
 
 
-def with_made(rails: Rails, source: str) -> Rails:
+def with_made(rails: Rails, source: str, *, read: Read = read_code) -> Rails:
     """The rails of the cells that follow this one: what it made may be read and changed."""
     try:
-        made = code_names(plain_python(source)).made - rails.kept
+        made = read(plain_python(source)).names.made - rails.kept
     except SyntaxError:
         return rails
     known = None if rails.known is None else rails.known | made
@@ -121,10 +120,10 @@ def plain_python(source: str) -> str:
     return _PLOTTING_LINE.sub("", source)
 
 
-def objection(source: str, rails: Rails) -> str:
-    """Why this cell is not run; empty: it may be."""
+def objection(source: str, rails: Rails, *, read: Read = read_code) -> str:
+    """Why this cell is not run; empty: it may be. `read` is for whoever has read some of it before."""
     try:
-        code = read_code(plain_python(source))
+        code = read(plain_python(source))
     except (SyntaxError, ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         return f"the code is no Python: {getattr(error, 'msg', error)}{where}"
@@ -145,8 +144,9 @@ def _objections(code: Code, rails: Rails) -> Iterator[str]:
     yield from _unreadable(code.names, rails, frozenset(alias for _, alias in imports))
     owned = Ownership.of(code.nodes, earlier=rails.own)
     for node in code.nodes:
-        if type(node) in _LOOKED_AT:
-            yield from _of_node(node, owned, rails)
+        look = _LOOKED_AT.get(type(node))
+        if look is not None and (found := look(node, owned, rails)):
+            yield found
 
 
 def _unreadable(names: CodeNames, rails: Rails, imported: frozenset[str]) -> Iterator[str]:
@@ -159,47 +159,69 @@ def _unreadable(names: CodeNames, rails: Rails, imported: frozenset[str]) -> Ite
             yield f"there is no variable {name}: use only the variables that are listed"
 
 
-def _of_node(node: ast.AST, owned: Ownership, rails: Rails) -> Iterator[str]:
-    match node:
-        case ast.Global() | ast.Nonlocal():
-            yield "names of the notebook must not be declared global"
-        case ast.While():
-            yield "a while loop may never end: use for"
-        case ast.Name(id=name) if name in _REFUSED or name in _LASTING:
-            yield f"{name} is not to be used here"
-        case ast.Attribute(attr=name) if name.startswith("__") or name in _LASTING:
-            yield f"{name} is not to be used here"
-        case ast.Attribute(attr=name, value=receiver, ctx=ast.Load()) if name in _IN_PLACE:
-            if not owned.is_own(receiver) and not owned.is_module(receiver):
-                yield f"{name} would change {_shown(receiver)}, which is not yours: copy it first, under another name"
-        case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-            if not owned.is_own(node.value):
-                yield f"{_shown(node.value)} is not yours to change: take a copy first, under another name"
-        case ast.AugAssign(target=ast.Name(id=name) as target) if not owned.is_own(target):
-            yield f"{name} is not yours to change: take the result under another name"
-        case ast.Call():
-            yield from _of_call(node, owned, rails)
+def _of_declaration(_node: ast.Global | ast.Nonlocal, _owned: Ownership, _rails: Rails) -> str:
+    return "names of the notebook must not be declared global"
 
 
-def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> Iterator[str]:
+def _of_while(_node: ast.While, _owned: Ownership, _rails: Rails) -> str:
+    return "a while loop may never end: use for"
+
+
+def _of_name(node: ast.Name, _owned: Ownership, _rails: Rails) -> str:
+    return f"{node.id} is not to be used here" if node.id in _LASTING_OR_REFUSED else ""
+
+
+def _of_attribute(node: ast.Attribute, owned: Ownership, rails: Rails) -> str:
+    name, receiver = node.attr, node.value
+    if name.startswith("__") or name in _LASTING:
+        return f"{name} is not to be used here"
+    if not isinstance(node.ctx, ast.Load):
+        return _of_item(node, owned, rails)
+    if name in _IN_PLACE and not owned.is_own(receiver) and not owned.is_module(receiver):
+        return f"{name} would change {_shown(receiver)}, which is not yours: copy it first, under another name"
+    return ""
+
+
+def _of_item(node: ast.Attribute | ast.Subscript, owned: Ownership, _rails: Rails) -> str:
+    if isinstance(node.ctx, ast.Load) or owned.is_own(node.value):
+        return ""
+    return f"{_shown(node.value)} is not yours to change: take a copy first, under another name"
+
+
+def _of_addition(node: ast.AugAssign, owned: Ownership, _rails: Rails) -> str:
+    if not isinstance(node.target, ast.Name) or owned.is_own(node.target):
+        return ""
+    return f"{node.target.id} is not yours to change: take the result under another name"
+
+
+def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> str:
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    options = {one.arg: one.value for one in call.keywords}
-    in_place = options.get("inplace")
-    if None in options and not _is_own(receiver, owned):
-        yield "options by ** are not to be used here"
-    if "out" in options or (in_place is not None and not _is_false(in_place) and not _is_own(receiver, owned)):
-        yield f"{_shown(receiver)} is not yours to change in place: take the result under another name"
+    if call.keywords and (found := _of_options(call, receiver, owned)):
+        return found
+    if not name:
+        return ""
     if name == "use" and isinstance(receiver, ast.Name) and receiver.id in ("matplotlib", "mpl"):
-        yield "the way figures are drawn is not to be changed"
+        return "the way figures are drawn is not to be changed"
     if name == "filterwarnings" and not any(
         isinstance(one, ast.Constant) and one.value == "ignore" for one in call.args
     ):
-        yield "warnings are not to become errors"
+        return "warnings are not to become errors"
     if name in _SHUFFLING:
-        yield f"{name} changes what it is given: do without"
+        return f"{name} changes what it is given: do without"
     if _FILES.fullmatch(name) and name not in _HARMLESS_TO:
-        yield from _of_file(call, name, rails.lent)
+        return next(_of_file(call, name, rails.lent), "")
+    return ""
+
+
+def _of_options(call: ast.Call, receiver: ast.expr | None, owned: Ownership) -> str:
+    options = {one.arg: one.value for one in call.keywords}
+    in_place = options.get("inplace")
+    if None in options and not _is_own(receiver, owned):
+        return "options by ** are not to be used here"
+    if "out" in options or (in_place is not None and not _is_false(in_place) and not _is_own(receiver, owned)):
+        return f"{_shown(receiver)} is not yours to change in place: take the result under another name"
+    return ""
 
 
 def _of_file(call: ast.Call, name: str, lent: Lent) -> Iterator[str]:
@@ -238,3 +260,16 @@ def _is_false(value: ast.expr) -> bool:
 
 def _shown(node: ast.expr | None) -> str:
     return (chain_root(node) or "this") if node is not None else "this"
+
+
+# By kind: most of what is in a cell is none of these, and a cell that is to run waits. Any: each takes its own kind.
+_LOOKED_AT: Final[dict[type[ast.AST], Callable[[Any, Ownership, Rails], str]]] = {
+    ast.Global: _of_declaration,
+    ast.Nonlocal: _of_declaration,
+    ast.While: _of_while,
+    ast.Name: _of_name,
+    ast.Attribute: _of_attribute,
+    ast.Subscript: _of_item,
+    ast.AugAssign: _of_addition,
+    ast.Call: _of_call,
+}

@@ -33,6 +33,13 @@ _BINDING: Final = frozenset(
         ast.arg,
     }
 )  # fmt: skip
+# Whatever is in them, they are new: most of what is bound in a cell.
+_MADE_HERE: Final = frozenset(
+    {
+        ast.Constant, ast.JoinedStr, ast.BinOp, ast.UnaryOp, ast.Compare, ast.List, ast.Dict, ast.Set, ast.ListComp,
+        ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda,
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
 
 
 def _is_new(value: ast.expr, own: set[str], functions: set[str]) -> bool:
+    if type(value) in _MADE_HERE:
+        return True
     match value:
         case ast.Name(id=name):
             return name in own
