@@ -53,10 +53,10 @@ DOORS = {
 PRINTERS = ["cli/"]
 # The command line, and the one private loop behind the synchronous calls that the seeds promise.
 LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
-# The runner, a server request, the CLI; and the places that call code of others: handlers, hooks, cells, objects in a
-# kernel.
+# The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
+# planners, cells, objects in a kernel.
 BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
-BORDER_POSTS += ["engine/registry.py", "kernel/probe.py", "kernel/scripted.py"]
+BORDER_POSTS += ["engine/registry.py", "engine/stream.py", "kernel/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
+    ActionReceived,
     Faulted,
     GeneratingFailed,
     Limits,
@@ -15,6 +18,7 @@ from notebook_bcc.journal.records import (
     PlanningAsked,
     Policies,
     RunResumed,
+    RunStopped,
     Transitioned,
     Warned,
 )
@@ -316,3 +320,26 @@ async def test_every_request_carries_run_id_request_id_and_attempt() -> None:
     assert {one.run_id for one in options} == {"run"}
     assert len({one.request_id for one in options}) == len(options)
     assert {one.attempt for one in options} == {1}
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+async def test_a_planner_whose_own_code_fails_stops_the_run_and_says_why(after: int) -> None:
+    def faulty(request: Request) -> Iterator[dict[str, Any]]:
+        yield from run_code("x = 1")[:after]
+        raise ZeroDivisionError("a fault of the planner's own")
+
+    def judge(request: Request) -> dict[str, Any]:
+        return {"targetAchieved": False, "transition": {"continue_behaviors": True}}
+
+    journal = MemoryJournal()
+    planner = CallablePlanner(plan=judge, generate=faulty)
+    with pytest.raises(ZeroDivisionError, match="of the planner's own"):
+        await play(planner, journal=journal, start={"workflow": workflow("step")})
+    records = [entry.record async for entry in journal.read()]
+    stopped = records[-1]
+    assert isinstance(stopped, RunStopped)
+    assert stopped.reason == "interrupted"
+    assert "ZeroDivisionError: a fault of the planner's own" in stopped.detail
+    assert sum(isinstance(record, ActionReceived) for record in records) == after
+    again = await play(one_step(run_code("x = 1")), journal=journal, resume=RunResumed())
+    assert again.state.fsm is State.WORKFLOW_COMPLETED

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from notebook_bcc.errors import PlannerFailed
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
 from notebook_bcc.protocol.plain import canonical_bytes, plain
 
@@ -29,7 +28,7 @@ class ActionStream:
 
     def __init__(self, source: AsyncIterator[Generated]) -> None:
         self._source = source
-        self._queue: asyncio.Queue[Generated | StreamEnd | PlannerFailed] = asyncio.Queue(_READ_AHEAD)
+        self._queue: asyncio.Queue[Generated | StreamEnd | Exception] = asyncio.Queue(_READ_AHEAD)
         self._awaited = False
         self._task = asyncio.create_task(self._read())
 
@@ -38,13 +37,13 @@ class ActionStream:
         return not self._queue.empty()
 
     async def take(self) -> ActionData | StreamWarning | StreamEnd:
-        """The next item, as soon as it is there. Raises PlannerFailed."""
+        """The next item, as soon as it is there. Raises PlannerFailed, or whatever else the planner did."""
         self._awaited = True
         try:
             item = await self._queue.get()
         finally:
             self._awaited = False
-        if isinstance(item, PlannerFailed):
+        if isinstance(item, Exception):
             raise item
         return item
 
@@ -62,7 +61,8 @@ class ActionStream:
                     if self._awaited and _runs_cell(item):
                         # The cell goes to the kernel before we look for more of the answer.
                         await asyncio.sleep(0)
-        except PlannerFailed as failure:
+        except Exception as failure:  # noqa: BLE001  # a border post: other people's code
+            # A fault of the planner's own as well: whoever waits for its next action would wait for ever.
             await self._queue.put(failure)
             return
         await self._queue.put(StreamEnd())
