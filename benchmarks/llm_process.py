@@ -1,7 +1,7 @@
 """A model that answers at once, and knows when: `python -m benchmarks.llm_process short`. Speaks as OpenAI does.
 
-Each answer is one cell that sets the next variable and prints when it runs: a short one, or one of twelve lines with
-loops and a comprehension (`long`), which takes longer to look through. Prints the server's address, then for each
+Each answer is one cell that sets the next variable and prints when it runs: a short one, one of twelve lines with loops
+and a comprehension (`long`), or one of 39 lines (`longest`), which take longer to look through. Prints the server's address, then for each
 answer the moment before the closing brace of its cell is sent, by the clock that all processes share.
 """
 
@@ -25,7 +25,7 @@ for name_N, share_N in sorted(shares_N.items(), key=lambda pair: -pair[1]):
 if len(totals_N) > 2 and largest_N == "x":
     raise ValueError(f"the largest is {largest_N}")
 """
-CELLS = {"short": f"{_BEGIN}value_N = N", "long": f"{_BEGIN}{_REST}value_N = N"}
+CELLS = {kind: f"{_BEGIN}{_REST * times}value_N = N" for kind, times in {"short": 0, "long": 1, "longest": 4}.items()}
 
 
 async def main(cell: str) -> None:
