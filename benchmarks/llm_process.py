@@ -1,8 +1,9 @@
 """A model that answers at once, and knows when: `python -m benchmarks.llm_process short`. Speaks as OpenAI does.
 
 Each answer is one cell that sets the next variable and prints when it runs: a short one, one of twelve lines with loops
-and a comprehension (`long`), or one of 39 lines (`longest`), which take longer to look through. Prints the server's address, then for each
-answer the moment before the closing brace of its cell is sent, by the clock that all processes share.
+and a comprehension (`long`), or one of 39 lines (`longest`), which take longer to look through. Prints the server's
+address, then for each answer the moment before the closing brace of its cell is sent, by the clock that all processes
+share.
 """
 
 from __future__ import annotations

@@ -102,6 +102,7 @@ class Runner:
         self._task: asyncio.Task[None] | None = None
         self._pending: list[tuple[Entry, RunState]] = []
         self._writing = asyncio.Lock()
+        self._cell_ended = False
         self._committing = False
         self._wish: tuple[Literal["cancel", "stop"], str] | None = None
         self._commands: list[PostedCommand] = []
@@ -166,7 +167,8 @@ class Runner:
 
     def _ask_for(self, wish: tuple[Literal["cancel", "stop"], str]) -> None:
         self._wish = wish
-        # In the middle of a commit nothing is cut off: the loop looks at the wish right after it.
+        # In the middle of a commit of its own the loop is not cut off: it looks at the wish right after it. What is
+        # written while a cell runs is not its own: the cell can be left.
         if self._task is not None and not self._committing:
             self._task.cancel()
 
@@ -223,14 +225,27 @@ class Runner:
         that outlives us does remember: by what the journal says it is taken up again."""
         if self._state.kernel.session:
             await self._flush()
-        writing = asyncio.ensure_future(self._flush_soon())
+        writing: list[asyncio.Task[None]] = []
+        # The end of the cell before waits no longer than until this one is on its way.
+        timer = asyncio.get_running_loop().call_later(
+            0.0 if self._cell_ended else _WRITE_AFTER, lambda: writing.append(asyncio.create_task(self._flush()))
+        )
         try:
             batch = await self._performer.at_once(intent, self._state)
+            # What came of it is not let go of any more, whatever is wished for.
+            self._committing = True
         finally:
-            await asyncio.wait((writing,))
-        writing.result()
-        if batch is not None:
-            await self._commit(batch, wait=True)
+            timer.cancel()
+            if writing:
+                await asyncio.wait(writing)
+        try:
+            for one in writing:
+                one.result()
+            if batch is not None:
+                self._cell_ended = True
+                await self._commit(batch, wait=True)
+        finally:
+            self._committing = False
 
     def _stays_inside(self, intent: Intent) -> bool:
         """Whether nobody outside hears of the run by this: no planner, no kernel, no person, no waiting."""
@@ -258,25 +273,23 @@ class Runner:
             self._state = reduce(self._state, entry)
             self._pending.append((entry, self._state))
 
-    async def _flush_soon(self) -> None:
-        if self._pending:
-            await asyncio.sleep(_WRITE_AFTER)
-            await self._flush()
-
     async def _flush(self) -> None:
         """Everything folded becomes durable, all of it or nothing; then the readers get it."""
         async with self._writing:
             seen, self._pending = self._pending, []
             if not seen:
                 return
-            self._committing = True
+            self._cell_ended = False
+            mine, held = asyncio.current_task() is self._task, self._committing
+            self._committing = held or mine
             try:
                 await self._journal.append([entry for entry, _ in seen])
             except BaseException:
                 self._pending = seen + self._pending
                 raise
             finally:
-                self._committing = False
+                if mine:
+                    self._committing = held
             if self._task is not None:
                 self._readers.put_nowait(seen)
         if self._readers.qsize() >= _READER_LAG:
