@@ -75,7 +75,7 @@ def beside_the_model(bench: Bench) -> list[Row]:
         _row(_START, running),
         _row("of this, until the cell is handed to the kernel", handed, limit=None),
         _row("the same start for a cell of twelve lines", [one for _, one in moments["long"]]),
-        _row("the same start for a cell of 39 lines", [one for _, one in moments["longest"]]),
+        _row("the same start for a cell of 39 lines", [one for _, one in moments["longest"]], limit=None),
     ]
 
 
