@@ -366,3 +366,33 @@ async def test_a_text_that_is_no_unicode_is_an_error_of_its_cell(kernel: LocalKe
     assert done.error.name == "UnicodeEncodeError"
     assert "surrogates" in done.outputs[0]["evalue"]
     assert stdout(await kernel.execute("print(1)")) == "1\n"
+
+
+# As ipykernel 7.0 does now and then: what came on the control channel before it was ready got no answer.
+FORGETFUL = """
+import runpy
+from ipykernel.kernelbase import Kernel
+dispatch, forgotten = Kernel.dispatch_control, []
+async def dispatch_control(self, message):
+    if not forgotten:
+        forgotten.append(message)
+        return
+    await dispatch(self, message)
+Kernel.dispatch_control = dispatch_control
+runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
+"""
+
+
+async def test_a_kernel_that_loses_the_first_control_request_starts_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stdout: Text
+) -> None:
+    argv = [sys.executable, "-c", FORGETFUL, "-f", "{connection_file}"]
+    name = _write_kernelspec(
+        tmp_path, monkeypatch, {"argv": argv, "display_name": "Forgetful", "language": "python"}
+    ).name
+    kernel = LocalKernel(name=name, start_timeout=PATIENCE)
+    await kernel.start()
+    try:
+        assert stdout(await kernel.execute("print(1)")) == "1\n"
+    finally:
+        await kernel.close()

@@ -28,6 +28,7 @@ _IPYKERNEL = ("--IPKernelApp.capture_fd_output=False",)
 # lost is the history of other sessions.
 _LEAN = ("--HistoryManager.enabled=False", "--Kernel._execute_sleep=0")
 _NOT_LEAN = ("--HistoryManager.hist_file=:memory:",)
+_ASKED_AGAIN_SECONDS = 0.5
 
 
 class LocalKernel:
@@ -139,7 +140,11 @@ class LocalKernel:
         self._identity = _read_identity(self._name, running.process, request.reply)
         if self._identity.language == "python":
             await self._install(running, settle=request.reply.get("implementation") == "ipython")
-        await asyncio.shield(control.done)
+        while not control.done.done():
+            await asyncio.wait([control.done], timeout=_ASKED_AGAIN_SECONDS)
+            if not control.done.done():
+                # ipykernel 7.0 loses what comes on this channel before it is ready.
+                control = running.talk.send("kernel_info_request", {}, channel="control", wants_idle=False)
         running.process.remove_folder()
 
     async def _install(self, running: _LocalRunning, *, settle: bool) -> None:
