@@ -301,7 +301,9 @@ def replay_order(source: RunFolder, recording: Recording, *, name: str) -> RunOr
         limits=begun.limits.model_copy(update={"run_seconds": 0.0}),
         kernel=begun.kernel,
         kernel_url=begun.kernel_url,
-        inputs=tuple(Input(source=path, name=str(path.relative_to(source.inputs))) for path in inputs),
+        inputs=tuple(
+            Input(source=path, name=str(source.inputs_place / path.relative_to(source.inputs))) for path in inputs
+        ),
     )
 
 

@@ -3,15 +3,15 @@
 What a rule or a template sees is what the kernel's probe would show: the limits of an observation hold here too. What
 would be delivered of the notebook must do without its probes: the first stages, which are quick and have most of them,
 run once more in a fresh namespace; of the others no name may be left that only a probe has made.
-`%%writefile` and `%run` are done by hand: they are all the magic that the cells use.
+Every delivered cell of these is run twice in a row as well, as readers do: nothing may come out differently.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import linecache
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -98,11 +98,14 @@ class Rehearsal:
 
     def _run_again(self) -> None:
         """What is delivered of this stage, with nothing but what was delivered before it."""
-        again = Rehearsal(names=self.reader)
+        again, twice = Rehearsal(names=self.reader), Rehearsal(names=_copies(self.reader))
         new = {cell.id for cell in self.document[self.read :]}
         for cell in self._kept():
             if cell.id in new and cell.type is CellType.CODE:
                 again.run(cell.source)
+                twice.run(cell.source)
+                twice.run(cell.source)
+        assert twice.facts()["v"] == again.facts()["v"], "a cell that is run twice does something else"
         self.read = len(self.document)
 
     def _kept(self) -> Cells:
@@ -156,19 +159,14 @@ class Rehearsal:
 
     def run(self, source: str) -> None:
         """One cell, as a kernel would."""
-        if source.startswith("%%writefile"):
-            first, _, body = source.partition("\n")
-            with Path(first.split()[-1]).open("a" if "-a" in first.split() else "w", encoding="utf-8") as file:
-                file.write(body + "\n")
-            return
-        if source.startswith("%run"):
-            first, _, source = source.partition("\n")
-            exec(compile(Path(first.split()[-1]).read_text(encoding="utf-8"), first.split()[-1], "exec"), self.names)
+        # As in a kernel, each cell has a file name of its own under which its source is found.
+        file = f"<cell {hash(source)}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         tree = ast.parse(source)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, "<cell>", "exec"), self.names)
+        exec(compile(tree, file, "exec"), self.names)
         if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), self.names)
+            value = eval(compile(ast.Expression(last.value), file, "eval"), self.names)
             self.shown.append(value)
             if hasattr(value, "_repr_html_"):
                 value._repr_html_()
@@ -188,9 +186,7 @@ class Rehearsal:
 
 
 def _names(source: str, use: type[ast.Load | ast.Store]) -> set[str]:
-    if source.startswith("%%"):
-        return set()
-    tree = ast.parse(source.partition("\n")[2] if source.startswith("%") else source)
+    tree = ast.parse(source)
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
     if use is ast.Store:
         defined = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef))
@@ -208,18 +204,11 @@ def _copies(names: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def at_work_in(folder: Path) -> Iterator[Path]:
-    """The working directory of a kernel: modules written there can be imported, and are forgotten afterwards."""
+    """The working directory of a kernel."""
     before = Path.cwd()
     os.chdir(folder)
-    sys.path.insert(0, str(folder))
-    written = ("prepare", "derive")
-    for name in written:
-        sys.modules.pop(name, None)
     try:
         (folder / "figures").mkdir(exist_ok=True)
         yield folder
     finally:
         os.chdir(before)
-        sys.path.remove(str(folder))
-        for name in written:
-            sys.modules.pop(name, None)

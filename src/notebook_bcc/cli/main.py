@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "show": ("notebook_bcc.cli.show", "Show a run's plan, cells, history or journal."),
     "export": ("notebook_bcc.cli.export", "Write a run's notebook as a page, a report, Markdown, script or .ipynb."),
     "verify": ("notebook_bcc.cli.verify", "Restart and run all: does the notebook give the same results?"),
+    "predict": ("notebook_bcc.cli.predict", "Predict new rows with the model of a run."),
     "replay": ("notebook_bcc.cli.replay", "Carry out a recorded run again and compare the notebooks."),
     "pause": ("notebook_bcc.cli.commands", "Let a running run stop after its current action."),
     "cancel": ("notebook_bcc.cli.commands", "Cancel a run."),

@@ -55,6 +55,7 @@ async def verify_command(
     order = VerifyOrder(
         notebook=notebook,
         inputs=inputs or (folder.inputs if folder is not None else beside),
+        place=folder.inputs_place if folder is not None and inputs is None else "",
         tidy=inputs is not None or folder is not None,
         worked_in=folder.work if folder is not None else beside,
         cell_seconds=cell_timeout or 0.0,

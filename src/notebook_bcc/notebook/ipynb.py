@@ -14,7 +14,7 @@ from notebook_bcc.notebook.atomic import remove_abandoned, replace_file
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import encoded
 from notebook_bcc.notebook.thinking import folded_source
-from notebook_bcc.protocol.cells import Cell, Output
+from notebook_bcc.protocol.cells import TAGS, Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
 
 # The key of everything ours in the metadata of the notebook and of a cell.
@@ -22,7 +22,6 @@ NAMESPACE = "notebook_bcc"
 THINKING_TAG = "thinking"
 
 # These stand outside our namespace in the file, where Jupyter looks for them.
-_TAGS = "tags"
 _ATTACHMENTS = "attachments"
 
 _PYTHON_INFO: Mapping[str, Any] = {
@@ -154,8 +153,8 @@ def _markdown(cell: Cell, source: str) -> dict[str, Any]:
 
 
 def _cell_metadata(cell: Cell) -> dict[str, Any]:
-    own = {key: value for key, value in cell.metadata.items() if key not in (_TAGS, _ATTACHMENTS)}
-    tags = [*cell.metadata.get(_TAGS, ())]
+    own = {key: value for key, value in cell.metadata.items() if key not in (TAGS, _ATTACHMENTS)}
+    tags = [*cell.metadata.get(TAGS, ())]
     if cell.type is CellType.THINKING:
         own["thinking"] = True
         if THINKING_TAG not in tags:
@@ -164,7 +163,7 @@ def _cell_metadata(cell: Cell) -> dict[str, Any]:
     if own:
         made[NAMESPACE] = own
     if tags:
-        made[_TAGS] = tags
+        made[TAGS] = tags
     if cell.is_folded:
         made["jupyter"] = {"source_hidden": True}
     return made

@@ -17,7 +17,7 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED, PROBE, SETTLES
+from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED, PROBE, SETTLES, TAGS
 from notebook_bcc.protocol.workflow import Step
 
 Problem = tuple[str, str]
@@ -133,7 +133,8 @@ def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, A
         extra[PROBE] = _text(item, PROBE)
     if SETTLES in item:
         extra[SETTLES] = list(_texts(item, SETTLES))
-    return {**made, "metadata": {"extra": extra}} if extra else made
+    metadata = {**({"extra": extra} if extra else {}), **({TAGS: list(_texts(item, TAGS))} if TAGS in item else {})}
+    return {**made, "metadata": metadata} if metadata else made
 
 
 def _run(item: Values, cell_id: str) -> dict[str, Any]:
@@ -213,7 +214,7 @@ def _invalid(problems: Sequence[Problem]) -> MessageInvalid:
 _FORMS: Mapping[str, _Form] = {
     "text": _adding("text", "dialogue"),
     "observe": _adding("observe", "observation"),
-    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED, PROBE, SETTLES)),
+    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED, PROBE, SETTLES, TAGS)),
     "exec": _Form(_exec, ("debug", "need_output")),
     "chapter": _heading("chapter", "new_chapter", "content"),
     "section": _heading("section", "new_section", "content"),

@@ -23,6 +23,8 @@ ABSTRACT = "abstract"
 # said is not delivered.
 PROBE = "probe"
 SETTLES = "settles"
+# The key of an action's metadata with the tags that Jupyter's tools know a cell by, such as papermill's `parameters`.
+TAGS = "tags"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from notebook_bcc.errors import RunRefused
-from notebook_bcc.runs.folder import Input
+from notebook_bcc.runs.folder import INPUTS_FOLDER, Input
 
 # How a file's name ends, and what the run is told about its form. Separator and encoding are for the run to find out.
 FORMATS: Final[Mapping[str, str]] = {
@@ -74,10 +74,11 @@ def format_of(path: Path) -> str:
 def data_inputs(wish: DataWish) -> tuple[Input, ...]:
     """The files of the run under the names they get in its working directory. Raises RunRefused."""
     format_of(wish.data)
-    files = [Input(source=wish.data, name=wish.data.name)]
+    files = [Input(source=wish.data, name=f"{INPUTS_FOLDER}/{wish.data.name}")]
     if wish.test is not None:
         format_of(wish.test)
-        files.append(Input(source=wish.test, name=_free_name(wish.test.name, taken=wish.data.name)))
+        name = _free_name(wish.test.name, taken=wish.data.name)
+        files.append(Input(source=wish.test, name=f"{INPUTS_FOLDER}/{name}"))
     return tuple(files)
 
 

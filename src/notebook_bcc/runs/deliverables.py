@@ -70,9 +70,21 @@ def hand_over(folder: RunFolder) -> Handover:
             files.append(DeliveredFile(name, where, where.stat().st_size))
         except OSError as error:
             problems.append(f"{name} was not delivered and stays in {folder.work}: {error.strerror or error}")
+    if out is not None:
+        problems += _hand_over_inputs(folder, out)
     if len(names) > _MOST_FILES:
         problems.append(f"{len(names) - _MOST_FILES} more files stay in {folder.work}")
     return Handover(tuple(files), tuple(problems))
+
+
+def _hand_over_inputs(folder: RunFolder, out: Path) -> Iterator[str]:
+    """Put the files that the cells read beside the notebook, so that it runs there; yields what could not be done."""
+    for source in sorted(path for path in folder.inputs.rglob("*") if path.is_file()):
+        name = folder.inputs_place / source.relative_to(folder.inputs)
+        try:
+            _put(source, out / name, link=False)
+        except OSError as error:
+            yield f"{name} could not be put beside the notebook: {error.strerror or error}"
 
 
 def delivered_files(folder: RunFolder) -> tuple[DeliveredFile, ...]:
@@ -110,8 +122,8 @@ def _files(root: Path) -> Iterator[tuple[str, os.stat_result]]:
 def _is_input(folder: RunFolder, name: str, facts: os.stat_result) -> bool:
     """Whether this is a file the run was given, and unchanged: copies keep the time of the original."""
     try:
-        given = (folder.inputs / name).stat()
-    except OSError:
+        given = (folder.inputs / PurePosixPath(name).relative_to(folder.inputs_place)).stat()
+    except (OSError, ValueError):
         return False
     return (given.st_size, given.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
 

@@ -10,13 +10,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
 from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.planners.playbook.folder import PlaybookFiles, copy_playbook
 
 LAST = "last"
+INPUTS_FOLDER = "inputs"
 
 _NAME_LENGTH = 40
 _STAMP = len("20261115-204712")
@@ -67,7 +68,14 @@ class RunFolder:
     @property
     def inputs(self) -> Path:
         """The files the run was given, as they were: `work` may change its copies, verification starts from these."""
-        return self.path / "inputs"
+        return self.path / INPUTS_FOLDER
+
+    @property
+    def inputs_place(self) -> str:
+        """Where the files of `inputs` lie in the working directory: in a folder of the same name, so that the notebook
+        can be run beside `inputs`. The files of a script lie at the paths that its cells use."""
+        nested = (self.work / INPUTS_FOLDER).is_dir() and not (self.inputs / INPUTS_FOLDER).exists()
+        return INPUTS_FOLDER if nested else ""
 
     @property
     def script(self) -> Path:
@@ -161,8 +169,9 @@ def fill_folder(
     try:
         folder.inputs.mkdir()
         folder.work.mkdir()
+        nested = all(PurePosixPath(one.name).parts[0] == INPUTS_FOLDER for one in inputs)
         for one in inputs:
-            _place(one, folder, large=large)
+            _place(one, folder.path if nested else folder.inputs, folder.work, large=large)
         if script is not None:
             shutil.copyfile(script, folder.script)
         if playbook is not None:
@@ -191,9 +200,9 @@ def _keep_models(models: ChoiceFiles, folder: RunFolder) -> None:
             shutil.copyfile(file, folder.prompts / file.name)
 
 
-def _place(one: Input, folder: RunFolder, *, large: int) -> None:
+def _place(one: Input, keep: Path, work: Path, *, large: int) -> None:
     """The file twice: as it was, and to work with. Of a large one there is a single copy, which nobody may change."""
-    kept, used = folder.inputs / one.name, folder.work / one.name
+    kept, used = keep / one.name, work / one.name
     for path in (kept, used):
         path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(one.source, kept)

@@ -159,6 +159,7 @@ class Session:
         order = VerifyOrder(
             notebook=self.folder.notebook,
             inputs=self.folder.inputs,
+            place=self.folder.inputs_place,
             worked_in=self.folder.work,
             output_bytes=self.state.limits.output_bytes,
             cell_seconds=self.state.limits.cell_seconds,

@@ -65,12 +65,13 @@ class Verification:
 class VerifyOrder:
     """Which notebook, with which files beside it, in which kernel, and within which limits.
 
-    `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
+    `inputs` are copied to `place` in the working directory. `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
     files, notebooks and runs in it are left out of the copy. `seconds` are how long cells took when they were recorded.
     """
 
     notebook: Path
     inputs: Path | None = None
+    place: str = ""
     tidy: bool = True
     worked_in: Path | None = None
     output_bytes: int = 10_000_000
@@ -174,7 +175,7 @@ def _copy_inputs(order: VerifyOrder, work: Path) -> None:
         )
     try:
         ignore = None if order.tidy else _LEFT_OUT
-        shutil.copytree(inputs, work, ignore=ignore, symlinks=True, copy_function=_copy_or_link)
+        shutil.copytree(inputs, work / order.place, ignore=ignore, symlinks=True, copy_function=_copy_or_link)
     except (shutil.Error, OSError) as error:
         raise RunRefused(f"the inputs in {inputs} cannot be copied: {error}") from error
 

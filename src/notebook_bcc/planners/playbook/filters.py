@@ -8,6 +8,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from notebook_bcc.planners.playbook.mentions import mentions
@@ -52,6 +53,11 @@ def names(value: Any, most: int = 6, *, lang: str = "en") -> Markdown:
 def code(value: Any) -> Markdown:
     """The value set as code."""
     return Markdown(code_span(value))
+
+
+def file_name(value: Any) -> str:
+    """The last part of a path."""
+    return PurePosixPath(str(value)).name
 
 
 def bare_name(value: Any) -> Bare:
@@ -186,6 +192,7 @@ SHARED: Mapping[str, Filter] = {
     "lower": lower,
     "upper": upper,
     "default": default,
+    "file_name": file_name,
     "keys": keys,
     "values": values,
     "select_in": select_in,

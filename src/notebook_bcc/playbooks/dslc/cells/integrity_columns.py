@@ -28,10 +28,10 @@ def mark(column):
     return hash(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
 
 
-candidate_columns = [str(name) for name in df.columns if name not in target_names]
-reasons = {name: useless(name, df[name], int(df[name].notna().sum()), int(df[name].nunique())) for name in candidate_columns}
+candidate_columns = [str(name) for name in df_clean.columns if name not in target_names]
+reasons = {name: useless(name, df_clean[name], int(df_clean[name].notna().sum()), int(df_clean[name].nunique())) for name in candidate_columns}
 dropped_columns = {name: reason for name, reason in reasons.items() if reason}
-marks = pd.Series({name: mark(df[name]) for name in candidate_columns if name not in dropped_columns}, dtype="object")
+marks = pd.Series({name: mark(df_clean[name]) for name in candidate_columns if name not in dropped_columns}, dtype="object")
 dropped_columns |= dict.fromkeys(marks.index[marks.duplicated()], "duplicate column")
 identifiers = [name for name, reason in dropped_columns.items() if reason == "identifier"]
 #% if inputs.test is defined and inputs.test

@@ -11,7 +11,7 @@ def pairs_by_chance(table, copies):
     return round(float(len(table) ** 2 / 2 * np.prod(agree)), 1)
 
 
-rest = df.drop(index=df.index[total_rows])
+rest = cleaned.drop(index=cleaned.index[total_rows])
 copies = rest.duplicated()
 copied_rows = int(copies.sum())
 chance_copies = pairs_by_chance(rest, copies)

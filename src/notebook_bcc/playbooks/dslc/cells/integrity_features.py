@@ -10,6 +10,6 @@ category_columns = [name for name in usable if name not in numeric_columns and n
 many_levels = [name for name in category_columns if train[name].nunique() > 50]
 feature_kinds = [len(numeric_columns), len(category_columns), len(text_columns)]
 #% if v.can_model
-del few, codes, answer, related, single_scores
+few = codes = answer = related = single_scores = None  # their memory is needed no more
 #% endif
 print({{ "数值、类别、文本：" if lang == "zh" else "numbers, categories, texts:" }}, *feature_kinds)

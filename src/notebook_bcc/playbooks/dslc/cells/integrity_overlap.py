@@ -10,5 +10,5 @@ def rows_in_common(table, other):
     return int(marks[0].isin(marks[1]).sum()) if names else 0
 
 
-test_overlap = rows_in_common(new, df)
+test_overlap = rows_in_common(new, df_clean)
 print({{ "测试文件中已在训练文件里的行：" if lang == "zh" else "rows of the test file that are known:" }}, test_overlap)

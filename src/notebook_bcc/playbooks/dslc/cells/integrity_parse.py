@@ -1,4 +1,3 @@
-%run prepare.py
 parsed = parse(raw)
 #% if v.number_texts or v.flag_texts or v.date_formats
 #% set listed = v.number_texts is mapping and v.flag_texts is sequence and v.date_formats is mapping

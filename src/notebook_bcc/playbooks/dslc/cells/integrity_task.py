@@ -1,5 +1,5 @@
 # What kind of question is it? The values of the target decide.
-answers = df[target].dropna()
+answers = df_clean[target].dropna()
 target_rows, target_levels = len(answers), int(answers.nunique())
 target_numeric = answers.dtype.kind in "iufb"
 target_whole = bool(target_numeric and (answers % 1 == 0).all())

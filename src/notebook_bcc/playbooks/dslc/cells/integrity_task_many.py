@@ -1,5 +1,5 @@
 # Several targets: each a yes or no of its own?
-answers = df[target_names].dropna()
+answers = df_clean[target_names].dropna()
 target_rows = len(answers)
 yes_no = all(answers[name].dtype.kind in "iufb" and set(answers[name].unique()) <= {0, 1} for name in target_names)
 task, task_source = ("multilabel", "values") if yes_no else ("none", "values")

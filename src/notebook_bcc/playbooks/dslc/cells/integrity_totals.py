@@ -12,9 +12,9 @@ def sums_in_last_row(numbers):
     return [str(name) for name in numbers.columns[is_sum.to_numpy()]] if len(above) > 5 else []
 
 
-total_rows = says_total(df[word_columns[:50]])
+total_rows = says_total(cleaned[word_columns[:50]])
 total_rows = total_rows if len(total_rows) <= 3 else []
-summed_columns = sums_in_last_row(df.select_dtypes("number").iloc[:, :200])
-if summed_columns and len(summed_columns) >= 0.5 * df.select_dtypes("number").iloc[-1].notna().sum():
-    total_rows = sorted({*total_rows, len(df) - 1})
+summed_columns = sums_in_last_row(cleaned.select_dtypes("number").iloc[:, :200])
+if summed_columns and len(summed_columns) >= 0.5 * cleaned.select_dtypes("number").iloc[-1].notna().sum():
+    total_rows = sorted({*total_rows, len(cleaned) - 1})
 total_values = [str(value) for value in raw.iloc[total_rows[0]].dropna()][:6] if total_rows else []

@@ -1,4 +1,4 @@
-features = numeric_columns + category_columns + text_columns
+features = given_features = numeric_columns + category_columns + text_columns
 feature_count = len(features)
 #% if v.task == "multilabel"
 X, y = train[features], train[targets]

@@ -32,7 +32,6 @@ threadpool_limits(1)
 
 # Of so many columns the trees get the 150 that say most on their own, found anew in every fold.
 for_forests = make_pipeline(for_trees, SimpleImputer(keep_empty_features=True), SelectKBest(f_classif, k=150))
-for_trees = for_forests
 #% endif
 
 
@@ -46,7 +45,7 @@ def boosted(early_stopping=False, **settings):
         ),
     )
     #% else
-    return make_pipeline(for_trees, HistGradientBoostingClassifier(early_stopping=early_stopping, random_state=0, **settings))
+    return make_pipeline({{ ("for_forests" if wide else "for_trees") | name }}, HistGradientBoostingClassifier(early_stopping=early_stopping, random_state=0, **settings))
     #% endif
 #% else
 def boosted(**settings):
@@ -58,7 +57,7 @@ def boosted(**settings):
         ),
     )
     #% else
-    return make_pipeline(for_trees, HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings))
+    return make_pipeline({{ ("for_forests" if wide else "for_trees") | name }}, HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings))
     #% endif
 #% endif
 

@@ -36,7 +36,6 @@ threadpool_limits(1)
 
 # Of so many columns the trees get the 150 that say most on their own, found anew in every fold.
 for_forests = make_pipeline(for_trees, SimpleImputer(keep_empty_features=True), SelectKBest(f_regression, k=150))
-for_trees = for_forests
 #% endif
 
 
@@ -49,7 +48,7 @@ def boosted(**settings):
         ),
     )
     #% else
-    return make_pipeline(for_trees, HistGradientBoostingRegressor(early_stopping=False, random_state=0, **settings))
+    return make_pipeline({{ ("for_forests" if wide else "for_trees") | name }}, HistGradientBoostingRegressor(early_stopping=False, random_state=0, **settings))
     #% endif
 
 

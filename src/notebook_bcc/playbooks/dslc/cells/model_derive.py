@@ -1,10 +1,5 @@
-%%writefile derive.py
-"""Columns made from others, row by row."""
-
-import pandas as pd
-
-
-def derive(table: pd.DataFrame) -> pd.DataFrame:
+def derive(table):
+    """Columns made from others, row by row."""
     out = table.copy()
     #% if v.ratio_pairs | length > 0
     for above, below in {{ v.ratio_pairs }}:

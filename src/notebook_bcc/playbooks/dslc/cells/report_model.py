@@ -1,23 +1,80 @@
-import joblib
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
-
-# It takes rows as they stand in the file: the preparation travels with the model.
-#% if v.derived_columns is defined
-steps = [("prepare", FunctionTransformer(prepare)), ("derive", FunctionTransformer(derive)), ("model", clone(model))]
-#% else
-steps = [("prepare", FunctionTransformer(prepare)), ("model", clone(model))]
-#% endif
-final_model = Pipeline(steps)
+#% set plain_names = v.column_names is sequence
+#% set code_names = v.file_codes is string or v.test_codes is string
+#% set format = v.file_facts.format
+# Everything that the model needs, as source
+model_source = as_module(
+    [
+        *imports,
+        "import pickle, platform, warnings",
+        "from importlib.metadata import version",
+        "from sklearn.base import BaseEstimator, clone",
+        #% if v.file_facts.quoting | default(0)
+        "import csv",
+        #% endif
+        #% if format == "json"
+        "import json",
+        "from pathlib import Path",
+        #% endif
+        #% if format == "sqlite"
+        "import sqlite3",
+        "from contextlib import closing",
+        #% endif
+    ],
+    #% if v.column_names is string or code_names
+    long_lists
+    | {
+        #% if v.column_names is string
+        "column_names": column_names,
+        #% endif
+        #% if v.file_codes is defined and code_names
+        "file_codes": file_codes,
+        #% endif
+        #% if v.test_codes is defined and code_names
+        "test_codes": test_codes,
+        #% endif
+    },
+    #% else
+    long_lists,
+    #% endif
+    [
+        *prepare_functions,
+        #% if v.derived_columns is defined
+        derive,
+        #% endif
+        #% if format in ["parquet", "sqlite", "json"]
+        clean_names,
+        #% endif
+        read_table,
+        #% if v.grouped_numbers is defined and v.grouped_numbers
+        with_numbers,
+        #% endif
+        plain_types,
+        restored,
+        TableModel,
+    ],
+)
+final_model = TableModel(
+    model,
+    features=given_features,
+    #% if v.task == "multilabel"
+    targets=targets,
+    #% else
+    targets=[target],
+    #% endif
+    identifiers=[name for name, reason in dropped_columns.items() if reason == "identifier"],
+)
 #% if v.task == "multilabel"
 final_model.fit(raw.loc[df_clean.index], df_clean[targets])
 #% else
 final_model.fit(raw.loc[df_clean.index], df_clean[target])
 #% endif
-joblib.dump(final_model, "model.pkl", compress=3)
-
-again = joblib.load("model.pkl")
-some = raw.loc[df_clean.index[:100]]
-assert (again.predict(some) == final_model.predict(some)).all()
-print(f"model.pkl holds a model of {len(df_clean):,} rows; loaded again it predicts the same")
+Path("model.pkl").write_bytes(pickle.dumps(final_model))
+packages = [f"{name}=={number}" for name, number in final_model.versions_.items() if name != "python"]
+#% if format == "parquet"
+packages.append(f"pyarrow=={version('pyarrow')}")
+#% elif format == "excel"
+packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]
+#% endif
+lines = [f"# Python {final_model.versions_['python']}", *packages]
+Path("requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+print(f"model.pkl holds a model of {len(df_clean):,} rows")

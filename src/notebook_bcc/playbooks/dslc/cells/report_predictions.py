@@ -1,18 +1,10 @@
-#% if v.id_column
-predictions = raw_test[[{{ v.id_column }}]].copy()
-#% else
-predictions = pd.DataFrame({"row": np.arange(1, len(raw_test) + 1)})
-#% endif
-#% if v.task == "multilabel"
-predictions[targets] = final_model.predict(raw_test)
-#% else
-predictions[{{ v.target }}] = final_model.predict(raw_test)
-#% endif
-#% if v.task == "binary"
-positive = str(final_model.classes_[1])
-predictions[f"probability of {positive}"] = final_model.predict_proba(raw_test)[:, 1].round(6)
-#% endif
+predictions = final_model.predictions(raw_test)
 predictions.to_csv("predictions.csv", index=False)
+#% if v.task in ["binary", "multiclass"]
+chances = pd.DataFrame(final_model.predict_proba(raw_test).round(6), columns=final_model.classes_, index=raw_test.index)
+probabilities = pd.concat([predictions[{{ [v.id_column] if v.id_column else [] }}], chances], axis=1)
+probabilities.to_csv("probabilities.csv", index=False)
+#% endif
 prediction_count = len(predictions)
 # The rows set aside have agreed with the model by some luck, and so will these rows.
 reach = 1.96 * holdout_se * float(np.sqrt(1 + holdout_rows / prediction_count))

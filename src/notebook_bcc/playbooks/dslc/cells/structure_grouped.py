@@ -1,13 +1,16 @@
 # Numbers in groups of three ("1,234.5") or with the other decimal sign were read as text.
-def to_numbers(texts, decimal):
-    separators = r"[' \u00a0\u202f,.]".replace(decimal, "")
-    return pd.to_numeric(texts.str.replace(separators, "", regex=True).str.replace(decimal, ".", regex=False))
+def with_numbers(table):
+    out = table.copy()
+    for name, decimal in {{ v.grouped_numbers if v.grouped_numbers is mapping else "grouped_numbers" | name }}.items():
+        if name in out and out[name].dtype.kind not in "biuf":
+            separators = r"[' \u00a0\u202f,.]".replace(decimal, "")
+            digits = out[name].str.replace(separators, "", regex=True).str.replace(decimal, ".", regex=False)
+            out[name] = pd.to_numeric(digits)
+    return out
 
 
-for name, decimal in {{ v.grouped_numbers if v.grouped_numbers is mapping else "grouped_numbers" | name }}.items():
-    raw[name] = to_numbers(raw[name], decimal)
+raw = with_numbers(raw)
 #% if "test" in inputs
-    if name in raw_test:
-        raw_test[name] = to_numbers(raw_test[name], decimal)
+raw_test = with_numbers(raw_test)
 #% endif
 raw.head()

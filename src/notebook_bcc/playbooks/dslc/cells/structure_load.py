@@ -17,130 +17,163 @@ import sqlite3
 from contextlib import closing
 
 #% endif
-#% for kind, table, facts, names in [["file", "raw", v.file_facts, "column_names"], ["test", "raw_test", test_facts, "test_names"]]
+#% for kind, table, reader, given, facts, names in [["file", "raw", "read_table", "data", v.file_facts, "column_names"], ["test", "raw_test", "read_test", "test", test_facts, "test_names"]]
 #% set listed = v.column_names if kind == "file" else v.test_names | default([])
 #% set skipped = v.file_skip | default([]) if kind == "file" else v.test_skip | default([])
 #% set unusual = facts.markers | default({}) | keys | reject_in(usual)
 #% set large = (facts.rows | default(0)) * (facts.width | default(0)) >= 500000
 #% if facts.format == "text"
-#% if facts.plain and not unusual and not large and few and not file_codes and not test_codes
-{{ table | name }} = pd.read_csv({{ facts.file }})
+#% if facts.left_out | default(0)
+def {{ reader | name }}(path, skip={{ facts.begins }}):
 #% else
-{{ table | name }} = pd.read_csv(
-    {{ facts.file }},
+def {{ reader | name }}(path):
+#% endif
+    """The rows of a file that is written like this one."""
+#% if facts.plain and not unusual and not large and few and not file_codes and not test_codes
+    return pd.read_csv(path)
+#% else
+    return pd.read_csv(
+        path,
 #% if not facts.plain
 #% if facts.misnamed
-    compression=None,
+        compression=None,
 #% endif
 #% if facts.separator != ","
-    sep={{ facts.separator }},
+        sep={{ facts.separator }},
 #% endif
 #% if facts.encoding != "utf-8"
-    encoding={{ facts.encoding }},
+        encoding={{ facts.encoding }},
 #% endif
 #% if facts.wrong_characters
-    encoding_errors="replace",
+        encoding_errors="replace",
 #% endif
 #% if facts.decimal != "."
-    decimal={{ facts.decimal }},
+        decimal={{ facts.decimal }},
 #% endif
 #% if facts.spaced
-    skipinitialspace=True,
+        skipinitialspace=True,
 #% endif
 #% if facts.quoting
-    quoting=csv.QUOTE_NONE,
+        quoting=csv.QUOTE_NONE,
 #% endif
 #% if facts.left_out
-    skiprows={{ skipped if skipped is sequence else (kind ~ "_skip") | name }},
+        skiprows=skip,
 #% elif facts.begins
-    skiprows={{ facts.begins }},
+        skiprows={{ facts.begins }},
 #% endif
 #% if not facts.names_fit
-    header={{ 0 if facts.header else None }},
-    names={{ listed if listed is sequence else names | name }},
+        header={{ 0 if facts.header else None }},
+        names={{ listed if listed is sequence else names | name }},
 #% endif
 #% if not facts.names_fit or "padded" in facts.misfits
-    index_col=False,
-    usecols=range({{ facts.width }}),
+        index_col=False,
+        usecols=range({{ facts.width }}),
 #% endif
 #% endif
 #% if few and (file_codes or test_codes)
-    dtype={
+        dtype={
 #% for name in (file_codes + test_codes) | unique
-        {{ name }}: "str",
+            {{ name }}: "str",
 #% endfor
-    },
+        },
 #% elif not few and v.file_codes is defined and v.test_codes is defined
-    dtype=dict.fromkeys([*file_codes, *test_codes], "str"),
+        dtype=dict.fromkeys([*file_codes, *test_codes], "str"),
 #% elif not few
-    dtype=dict.fromkeys({{ ("file_codes" if v.file_codes is defined else "test_codes") | name }}, "str"),
+        dtype=dict.fromkeys({{ ("file_codes" if v.file_codes is defined else "test_codes") | name }}, "str"),
 #% endif
 #% if not facts.plain and facts.kept
-    keep_default_na=False,
-    na_values=dict.fromkeys({{ listed if listed is sequence else names | name }}, {{ [""] + facts.markers | keys }})
-    | {
+        keep_default_na=False,
+        na_values=dict.fromkeys({{ listed if listed is sequence else names | name }}, {{ [""] + facts.markers | keys }})
+        | {
 #% for name, words in facts.kept | items
-        {{ name }}: {{ ([""] + facts.markers | keys) | reject_in(words) }},
+            {{ name }}: {{ ([""] + facts.markers | keys) | reject_in(words) }},
 #% endfor
-    },
+        },
 #% elif unusual
-    na_values={{ unusual }},
+        na_values={{ unusual }},
 #% endif
 #% if large and (facts.plain or facts.separator != "\\s+")
-    low_memory=False,
+        low_memory=False,
 #% endif
-)
+    )
 #% endif
 #% elif facts.format == "excel"
-{{ table | name }} = pd.read_excel(
-    {{ facts.file }},
-    sheet_name={{ facts.sheet }},
-    header={{ facts.begins if facts.header else None }},
+def {{ reader | name }}(path):
+    """The rows of a workbook that is laid out like this one."""
+    table = pd.read_excel(
+        path,
+        sheet_name={{ facts.sheet }},
+        header={{ facts.begins if facts.header else None }},
 #% if not facts.header and facts.begins
-    skiprows={{ facts.begins }},
+        skiprows={{ facts.begins }},
 #% endif
-    names={{ listed if listed is sequence else names | name }},
 #% if facts.markers
-    na_values={{ facts.markers | keys }},
+        na_values={{ facts.markers | keys }},
 #% endif
-)
+    )
+    names = {{ listed if listed is sequence else names | name }}
+    return table.set_axis(names if len(names) == table.shape[1] else table.columns.astype(str), axis=1)
 #% elif facts.format == "parquet"
-{{ table | name }} = pd.read_parquet({{ facts.file }}).reset_index(drop=True)
+def {{ reader | name }}(path):
+    """The rows of a Parquet file."""
+    table = pd.read_parquet(path).reset_index(drop=True)
 #% elif facts.format == "sqlite"
-with closing(sqlite3.connect({{ facts.file }})) as database:
-    database.text_factory = lambda raw_bytes: raw_bytes.decode("utf-8", "replace")
-    table_name = {{ facts.table }}.replace('"', '""')
-    {{ table | name }} = pd.read_sql_query(f'SELECT * FROM "{table_name}"', database)
+def {{ reader | name }}(path):
+    """The rows of the table in a database that is laid out like this one."""
+    with closing(sqlite3.connect(path)) as database:
+        database.text_factory = lambda raw_bytes: raw_bytes.decode("utf-8", "replace")
+        table_name = {{ facts.table }}.replace('"', '""')
+        table = pd.read_sql_query(f'SELECT * FROM "{table_name}"', database)
 #% elif facts.format == "json"
+def {{ reader | name }}(path):
+    """The rows of a JSON file that is laid out like this one."""
 #% if facts.lines
-{{ (kind ~ "_content") | name }} = [json.loads(line) for line in Path({{ facts.file }}).read_bytes().splitlines() if line.strip()]
+    content = [json.loads(line) for line in Path(path).read_bytes().splitlines() if line.strip()]
 #% elif "key" in facts
-{{ (kind ~ "_content") | name }} = json.loads(Path({{ facts.file }}).read_bytes())[{{ facts.key }}]
+    content = json.loads(Path(path).read_bytes())[{{ facts.key }}]
 #% else
-{{ (kind ~ "_content") | name }} = json.loads(Path({{ facts.file }}).read_bytes())
+    content = json.loads(Path(path).read_bytes())
 #% endif
 #% if facts.layout == "columns"
-{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }}).reset_index(drop=True)
+    table = pd.DataFrame(content).reset_index(drop=True)
 #% elif facts.layout == "rows"
-{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }}[1:], columns={{ (kind ~ "_content") | name }}[0])
+    table = pd.DataFrame(content[1:], columns=content[0])
 #% elif facts.layout == "values"
-{{ table | name }} = pd.DataFrame({{ (kind ~ "_content") | name }})
+    table = pd.DataFrame(content)
 #% else
-{{ table | name }} = pd.json_normalize({{ (kind ~ "_content") | name }}, max_level=1)
+    table = pd.json_normalize(content, max_level=1)
 #% endif
 #% endif
 #% if facts.format in ["parquet", "json"]
-for name in {{ table | name }}.columns[{{ table | name }}.dtypes == object]:
-    nested = {{ table | name }}[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
+    for name in table.columns[table.dtypes == object]:
+        nested = table[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
 #% if facts.format == "json"
-    {{ table | name }}.loc[nested, name] = {{ table | name }}.loc[nested, name].map(json.dumps)
+        table.loc[nested, name] = table.loc[nested, name].map(json.dumps)
 #% else
-    {{ table | name }}.loc[nested, name] = {{ table | name }}.loc[nested, name].map(str)
+        table.loc[nested, name] = table.loc[nested, name].map(str)
 #% endif
 #% endif
 #% if facts.format in ["parquet", "sqlite", "json"]
-{{ names | name }} = clean_names({{ table | name }}.columns)
-{{ table | name }}.columns = {{ names | name }}
+    return table.set_axis(clean_names(table.columns), axis=1)
+#% endif
+#% if facts.format
+
+
+#% endif
+#% endfor
+#% for kind, table, reader, given, facts, names in [["file", "raw", "read_table", "data", v.file_facts, "column_names"], ["test", "raw_test", "read_test", "test", test_facts, "test_names"]]
+#% set skipped = v.file_skip | default([]) if kind == "file" else v.test_skip | default([])
+#% if facts.format
+#% if "packed" in facts
+{{ table | name }} = {{ reader | name }}({{ facts.file }})
+#% elif facts.left_out | default(0)
+{{ table | name }} = {{ reader | name }}({{ given | name }}, skip={{ skipped if skipped is sequence else (kind ~ "_skip") | name }})
+#% else
+{{ table | name }} = {{ reader | name }}({{ given | name }})
+#% endif
+#% if facts.format in ["parquet", "sqlite", "json"]
+{{ names | name }} = list({{ table | name }}.columns)
+#% endif
 #% endif
 #% endfor
 row_count, column_count = raw.shape

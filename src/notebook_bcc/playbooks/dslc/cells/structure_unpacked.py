@@ -11,12 +11,12 @@ import zipfile
 #% endif
 
 Path("unpacked").mkdir(exist_ok=True)
-#% for facts in [v.file_facts, test_facts]
+#% for given, facts in [["data", v.file_facts], ["test", test_facts]]
 #% if "packed" in facts
 #% if facts.packing == "zip"
-with zipfile.ZipFile({{ facts.packed }}).open({{ facts.member }}) as packed, open({{ facts.file }}, "wb") as plain:
+with zipfile.ZipFile({{ given | name }}).open({{ facts.member }}) as packed, open({{ facts.file }}, "wb") as plain:
 #% else
-with {{ facts.packing | name }}.open({{ facts.packed }}) as packed, open({{ facts.file }}, "wb") as plain:
+with {{ facts.packing | name }}.open({{ given | name }}) as packed, open({{ facts.file }}, "wb") as plain:
 #% endif
     shutil.copyfileobj(packed, plain)
 #% endif

@@ -1,10 +1,3 @@
-%%writefile prepare.py
-"""Raw rows of the table made ready, row by row: the same for training, test and new data."""
-
-import numpy as np
-import pandas as pd
-
-
 #% if v.text_names or v.flag_texts
 def each_text(column, read, *more):
     """What `read` makes of the texts; each distinct one is read once."""
@@ -12,9 +5,9 @@ def each_text(column, read, *more):
     values = read(pd.Series(texts, dtype="string").str.strip(), *more).reindex(codes)
     return values.set_axis(column.index)
 #% endif
-
-
 #% if v.number_texts
+
+
 def to_number(text, decimal):
     """The digits without currency, units and thousands marks; what is not a number is missing."""
     shape = r"^\(?[^\d()+\-.,]{0,4}[+-]?\s*((?:\d[\d.,'\s]*|[.,]\d+)(?:[eE][+-]?\d+)?)[^\d]{0,10}$"

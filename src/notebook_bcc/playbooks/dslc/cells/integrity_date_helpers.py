@@ -1,6 +1,3 @@
-%%writefile -a prepare.py
-
-
 def to_date(column, form):
     """A day and time without zone; what cannot be read is missing."""
     if column.dtype.kind != "M":

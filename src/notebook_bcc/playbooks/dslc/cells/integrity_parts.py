@@ -1,6 +1,3 @@
-%%writefile -a prepare.py
-
-
 def in_parts(out):
     """Columns made of dates, codes and measurements inside text."""
     new = {}

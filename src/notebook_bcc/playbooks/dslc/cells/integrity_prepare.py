@@ -1,6 +1,3 @@
-%%writefile -a prepare.py
-
-
 def prepare(table: pd.DataFrame) -> pd.DataFrame:
     """Clean rows from raw ones; rows are never dropped, and the target stays if it is there."""
     #% if v.missing_codes or v.only_positive or v.limits or v.means_none

@@ -1,6 +1,3 @@
-%%writefile -a prepare.py
-
-
 def parse(table):
     """Every column as what it is: number, yes or no, date, category."""
     out = table.copy()

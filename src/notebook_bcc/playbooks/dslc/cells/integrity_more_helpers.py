@@ -1,6 +1,3 @@
-%%writefile -a prepare.py
-
-
 #% if v.word_columns
 def to_words(text):
     """Empty text is missing."""

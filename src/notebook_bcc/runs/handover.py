@@ -1,0 +1,133 @@
+"""Files handed to a person: nothing of theirs is overwritten, and nothing of an earlier delivery is left behind.
+
+A hidden manifest in the folder says what was delivered there, with digests. A file whose digest is another one was
+edited: it is kept under another name before a new one takes its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+MANIFEST: Final = ".nbcc-delivery.json"
+
+_FILES: Final = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What was done to a folder: the edited files by name, each with the name it is kept under, and those that could
+    not be placed, each with the reason."""
+
+    kept: Mapping[str, str]
+    failed: Mapping[str, str]
+
+
+def place_files(folder: Path, files: Mapping[str, Path], *, whole: bool) -> Placed:
+    """Copy files into a folder of a person's, under their names there (paths with slashes).
+
+    `whole`: these files are the whole delivery; unedited files of an earlier one that are not among them are removed.
+    A file that links to another one is placed as a link.
+    """
+    delivered = _read_manifest(folder)
+    kept: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    known = {} if whole else dict(delivered)
+    for name, source in files.items():
+        target = folder / name
+        try:
+            new = digest(source)
+            if (old := digest(target)) and old not in (new, delivered.get(name)):
+                kept[name] = _set_aside(target)
+            if old != new or source.is_symlink() != target.is_symlink():
+                _copy(source, target)
+            known[name] = new
+        except OSError as error:
+            failed[name] = error.strerror or str(error)
+    if whole:
+        for name in [name for name in delivered if name not in files]:
+            if digest(folder / name) == delivered[name]:
+                (folder / name).unlink(missing_ok=True)
+                _remove_empty(folder, (folder / name).parent)
+    if known != delivered:
+        _write_manifest(folder, known)
+    return Placed(kept, failed)
+
+
+def note_delivered(path: Path) -> None:
+    """A delivered file has been changed by us: it still counts as unedited."""
+    delivered = _read_manifest(path.parent)
+    if path.name in delivered:
+        _write_manifest(path.parent, {**delivered, path.name: digest(path)})
+
+
+def is_unedited(path: Path) -> bool:
+    """Whether the file is there as it was delivered."""
+    return _read_manifest(path.parent).get(path.name) == (digest(path) or None)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's content; empty where there is no file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return ""
+
+
+def _set_aside(path: Path) -> str:
+    """Give an edited file another name; the name."""
+    number = 1
+    while (free := path.with_stem(f"{path.stem}.edited{f'-{number}' if number > 1 else ''}")).exists():
+        number += 1
+    path.rename(free)
+    return free.name
+
+
+def _copy(source: Path, target: Path) -> None:
+    """The file at its new place, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = target.with_name(f".{target.name}.nbcc")
+    made.unlink(missing_ok=True)
+    try:
+        if source.is_symlink():
+            made.symlink_to(os.path.relpath(os.path.realpath(source), os.path.realpath(target.parent)))
+        else:
+            shutil.copy2(source, made)
+        made.replace(target)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _remove_empty(root: Path, folder: Path) -> None:
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def _read_manifest(folder: Path) -> dict[str, str]:
+    try:
+        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))[_FILES]
+    except (OSError, ValueError, KeyError, TypeError):
+        # None, or not ours: then every file counts as a person's own.
+        return {}
+    pairs = files.items() if isinstance(files, dict) else ()
+    # Whoever wrote it: nothing outside of the folder is ours.
+    return {name: value for name, value in pairs if isinstance(value, str) and _stays_inside(name)}
+
+
+def _stays_inside(name: str) -> bool:
+    return not Path(name).is_absolute() and ".." not in Path(name).parts
+
+
+def _write_manifest(folder: Path, files: Mapping[str, str]) -> None:
+    made = folder / f"{MANIFEST}.new"
+    text = json.dumps({_FILES: dict(sorted(files.items()))}, indent=1, ensure_ascii=False)
+    made.write_text(text + "\n", encoding="utf-8")
+    made.replace(folder / MANIFEST)
