@@ -54,7 +54,7 @@ def read_code(source: str) -> Code:
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     lines = source.split("\n")
     end = 0
-    for statement in ast.parse(source).body:
+    for statement in _parsed(source).body:
         walk = _Walk(statement)
         names = walk.names
         if names is None:
@@ -65,6 +65,14 @@ def read_code(source: str) -> Code:
         nodes += walk.nodes
         end = statement.end_lineno or 0
     return Code(tuple(nodes), CodeNames(read=frozenset(read - _BUILTIN), made=frozenset(made)))
+
+
+def _parsed(source: str) -> ast.Module:
+    """The parser has other errors too, for null bytes and for what is nested too deeply."""
+    try:
+        return ast.parse(source)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(str(error) or "nested too deeply") from error
 
 
 def code_names(source: str) -> CodeNames:
