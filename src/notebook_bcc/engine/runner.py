@@ -166,6 +166,9 @@ class Runner:
         self._ask_for(("stop", reason))
 
     def _ask_for(self, wish: tuple[Literal["cancel", "stop"], str]) -> None:
+        if self._state.stopped is not None:
+            # Nothing is under way any more; what the run came to is only being synced.
+            return
         self._wish = wish
         # In the middle of a commit of its own the loop is not cut off: it looks at the wish right after it. What is
         # written while a cell runs is not its own: the cell can be left.
