@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
@@ -19,7 +19,7 @@ from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import GoalReward, Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import BccError, RunRefused
+from notebook_bcc.errors import BccError, JournalFailed, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
 from notebook_bcc.journal.records import (
@@ -107,6 +107,8 @@ class Runner:
         self._wish: tuple[Literal["cancel", "stop"], str] | None = None
         self._commands: list[PostedCommand] = []
         self._commands_seen = 0
+        self._forgets = 0
+        self._inbox_trouble = ""
         self._answered = asyncio.Event()
 
     @property
@@ -370,14 +372,25 @@ class Runner:
             await asyncio.sleep(_COMMANDS_EVERY)
 
     async def _poll_commands(self) -> None:
-        after = max(self._commands_seen, self._state.commands_seen)
-        for posted in await self._journal.commands(after=after):
+        for posted in await self._posted_commands():
             self._commands_seen = posted.seq
             self._commands.append(posted)
             if posted.command.kind == "cancel":
                 self._ask_for(("cancel", posted.command.comment or "cancelled by a person"))
             elif posted.command.kind in ("confirm", "reject"):
                 self._answered.set()
+
+    async def _posted_commands(self) -> Sequence[PostedCommand]:
+        """What is new in the inbox. If it cannot be read the run goes on and looks again: the next look may succeed."""
+        try:
+            posted = await self._journal.commands(after=max(self._commands_seen, self._state.commands_seen))
+        except JournalFailed as error:
+            if str(error) != self._inbox_trouble:
+                _log.warning("the commands of other processes cannot be read: %s", error)
+            self._inbox_trouble = str(error)
+            return ()
+        self._inbox_trouble = ""
+        return posted
 
     async def _take_commands(self) -> None:
         """Write down the commands that need no more than that; an answer nobody waits for is said to be one."""
