@@ -77,3 +77,22 @@ async def never_ending(request: Request) -> Any:
 async def test_a_completed_run_does_not_fail_for_an_inbox_that_cannot_be_read() -> None:
     done = await play(two_cells(), journal=HardOfHearing(failures=10**6))
     assert done.state.stopped == RunStopped(reason="completed")
+
+
+@pytest.mark.parametrize("kind", ["pause", "cancel"])
+async def test_a_resume_forgets_what_was_asked_of_the_process_before(kind: Any) -> None:
+    killed = await play(two_cells(), until=ActionReceived)
+    journal = killed.journal.snapshot()
+    await journal.post(Command(kind=kind), at=AT)
+    done = await play(two_cells(), journal=journal, resume=RunResumed())
+    assert done.state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_command_that_came_after_the_lock_was_taken_is_obeyed() -> None:
+    killed = await play(two_cells(), until=ActionReceived)
+    journal = killed.journal.snapshot()
+    await journal.post(Command(kind="pause", comment="to the process before"), at=AT)
+    await journal.post(Command(kind="cancel", comment="to this one"), at=AT)
+    done = await play(two_cells(), journal=journal, resume=RunResumed(forgets=1))
+    assert done.state.stopped == RunStopped(reason="cancelled", detail="to this one")
+

@@ -47,6 +47,7 @@ _READER_LAG = 256
 _WRITE_AFTER = 0.001
 # Actions that need nobody outside are written in groups of at most about so many entries.
 _GROUP = 64
+_ANSWERS = ("confirm", "reject")
 
 
 class Person(Protocol):
@@ -127,15 +128,23 @@ class Runner:
             self._state = reduce(self._state, entry)
         self._shown = self._state
 
-    async def begin(self, record: RunStarted | RunResumed) -> None:
-        """Start the run, or take it up again. Raises RunRefused when its state does not allow that."""
+    async def begin(self, record: RunStarted | RunResumed) -> Entry:
+        """Start the run, or take it up again: the entry that says so. Raises RunRefused when its state does not allow
+        that."""
         if isinstance(record, RunStarted):
             if self._state.seq:
                 raise RunRefused(f"run {self._state.run_id!r} has begun already; resume it")
         else:
             _check_resumable(self._state, record)
+            if record.forgets is None:
+                posted = await self._journal.commands(after=self._state.commands_seen)
+                record = record.model_copy(update={"forgets": posted[-1].seq if posted else 0})
+            self._forgets = record.forgets or 0
+            self._wish = None
+            self._commands = [one for one in self._commands if one.command.kind in _ANSWERS]
         await self._append((record,))
         self._shown = self._state
+        return Entry(self._state.seq, self._state.at, record)
 
     async def run(self) -> AsyncGenerator[Entry, None]:
         """Drive the run until it stops; each entry comes out once it is durable and folded."""
@@ -374,6 +383,8 @@ class Runner:
     async def _poll_commands(self) -> None:
         for posted in await self._posted_commands():
             self._commands_seen = posted.seq
+            if posted.seq <= self._forgets and posted.command.kind not in _ANSWERS:
+                continue
             self._commands.append(posted)
             if posted.command.kind == "cancel":
                 self._ask_for(("cancel", posted.command.comment or "cancelled by a person"))

@@ -84,7 +84,8 @@ class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
     `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
-    `inputs` are what a person has told the run since: answers to the planner's questions.
+    `inputs` are what a person has told the run since: answers to the planner's questions. Commands up to `forgets` were
+    meant for the process before: a pause or cancel among them is not obeyed. None: those that are there when it begins.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
@@ -96,6 +97,7 @@ class RunResumed(RecordBase):
     kernel_url: str | None = None
     version: str = ""
     inputs: dict[str, Any] = Field(default_factory=dict)
+    forgets: int | None = None
 
 
 class RunStopped(RecordBase):

@@ -85,9 +85,7 @@ class Session:
 
     async def begin(self, record: RunStarted | RunResumed) -> None:
         """Start the run or take it up again. Raises RunRefused when its state does not allow that."""
-        await self._runner.begin(record)
-        state = self._runner.state
-        self._begun = Entry(state.seq, state.at, record)
+        self._begun = await self._runner.begin(record)
 
     async def entries(self) -> AsyncGenerator[Entry, None]:
         """Carry the run out until it stops; every entry once it is durable. Ends with the notebook written."""
