@@ -96,3 +96,24 @@ async def test_a_command_that_came_after_the_lock_was_taken_is_obeyed() -> None:
     done = await play(two_cells(), journal=journal, resume=RunResumed(forgets=1))
     assert done.state.stopped == RunStopped(reason="cancelled", detail="to this one")
 
+
+async def cancelled_at_the_first_question(journal: MemoryJournal) -> Played:
+    await journal.post(Command(kind="cancel", comment="enough"), at=AT)
+    return await play(CallablePlanner(plan=never, generate=never_ending), journal=journal)
+
+
+async def test_a_run_whose_planner_is_silent_at_the_first_question_is_cancelled_for_good() -> None:
+    done = await cancelled_at_the_first_question(MemoryJournal())
+    assert done.state.stopped == RunStopped(reason="cancelled", detail="enough")
+    assert done.state.fsm is State.IDLE, "the table has no row for a cancel here, and none is invented"
+    assert done.records(Transitioned) == []
+    with pytest.raises(RunRefused, match="was cancelled; .*--restart reset"):
+        await play(two_cells(), journal=done.journal, resume=RunResumed())
+
+
+async def test_a_run_cancelled_at_the_first_question_is_begun_anew_by_a_reset() -> None:
+    cancelled = await cancelled_at_the_first_question(MemoryJournal())
+    done = await play(two_cells(), journal=cancelled.journal, resume=RunResumed(restart="reset"))
+    assert done.state.stopped == RunStopped(reason="completed")
+    assert done.sources == ["x = 1", "y = 2"]
+

@@ -318,6 +318,12 @@ class Runner:
         batch: Batch = tuple(self._taken("cancel"))
         if kind == "cancel" and next_state(self._state.fsm, Event.CANCEL) is not None:
             batch = (*batch, self._performer.moved(self._state, Fire(Event.CANCEL, reason=reason)))
+        elif kind == "cancel" and self._state.fsm is State.IDLE:
+            # The table has no CANCEL before the workflow has begun: the state stays, and the stop alone is final.
+            batch = (*batch, RunStopped(reason="cancelled", detail=reason))
+        elif isinstance(intent := decide(self._state), Stop):
+            # The run had reached its end by itself.
+            batch = (*batch, RunStopped(reason=intent.reason, detail=intent.detail))
         else:
             batch = (*batch, RunStopped(reason="interrupted", detail=reason or "stopped by a person"))
         await self._append(batch)
@@ -426,5 +432,5 @@ def _check_resumable(state: RunState, record: RunResumed) -> None:
         raise RunRefused("this run has not begun; there is nothing to resume")
     if state.fsm is State.WORKFLOW_COMPLETED and state.stopped is not None:
         raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
-    if state.fsm is State.CANCELLED and record.restart != "reset":
+    if state.cancelled and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")

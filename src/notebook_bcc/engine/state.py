@@ -219,6 +219,11 @@ class RunState:
         return self.machine.state
 
     @property
+    def cancelled(self) -> bool:
+        """Whether the run was cancelled: in the machine's state, or before its workflow had begun, by its stop alone."""
+        return self.fsm is State.CANCELLED or (self.stopped is not None and self.stopped.reason == "cancelled")
+
+    @property
     def stage(self) -> Stage | None:
         """The stage the run is in."""
         if self.plan is None or self.position.stage_id is None:
