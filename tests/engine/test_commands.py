@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.play import IMPATIENT, Played, one_step, play, run_code, scripted, workflow
-from notebook_bcc.engine.runner import Runner
+from engine.play import Played, one_step, play, run_code, scripted, workflow
 from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.journal.interface import PostedCommand
 from notebook_bcc.journal.memory import MemoryJournal
@@ -19,12 +18,10 @@ from notebook_bcc.journal.records import (
     PlanUpdateDecided,
     Policies,
     RunResumed,
-    RunStarted,
     RunStopped,
     Transitioned,
     Warned,
 )
-from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.script import Behavior
 from notebook_bcc.planners.scripted import ScriptedPlanner
@@ -107,7 +104,7 @@ async def test_a_run_whose_planner_is_silent_at_the_first_question_is_cancelled_
     assert done.state.stopped == RunStopped(reason="cancelled", detail="enough")
     assert done.state.fsm is State.IDLE, "the table has no row for a cancel here, and none is invented"
     assert done.records(Transitioned) == []
-    with pytest.raises(RunRefused, match="was cancelled; .*--restart reset"):
+    with pytest.raises(RunRefused, match=r"was cancelled; .*--restart reset"):
         await play(two_cells(), journal=done.journal, resume=RunResumed())
 
 
@@ -117,3 +114,52 @@ async def test_a_run_cancelled_at_the_first_question_is_begun_anew_by_a_reset() 
     assert done.state.stopped == RunStopped(reason="completed")
     assert done.sources == ["x = 1", "y = 2"]
 
+
+def proposing() -> ScriptedPlanner:
+    """A planner that adds a step in its first behavior, and another one in the added step."""
+    first, second = workflow("a", "b"), workflow("a", "b", "c")
+    return scripted(
+        workflow("a"),
+        {
+            "a": [Behavior(actions=[_steps(first)])],
+            "b": [Behavior(actions=[_steps(second)])],
+            "c": [Behavior(actions=run_code("x = 1"))],
+        },
+    )
+
+
+def _steps(plan: Any) -> dict[str, Any]:
+    steps = [step.to_dict() for step in plan.stages[0].steps]
+    return {"action": "update_stage_steps", "stage_id": "stage", "updated_steps": steps}
+
+
+ASK = Policies(confirm="ask")
+
+
+async def test_an_answer_counts_for_the_change_that_it_names_and_for_no_other() -> None:
+    waiting = await play(proposing(), policies=ASK)
+    journal, asked = waiting.journal, waiting.state.machine.entered
+    assert asked == waiting.entries[asked - 1].seq
+    assert isinstance(waiting.entries[asked - 1].record, Transitioned)
+    await journal.post(Command(kind="confirm", answers=asked, by="anna", comment="good"), at=AT)
+    await journal.post(Command(kind="reject", answers=asked, by="bob"), at=AT)
+    again = await play(proposing(), journal=journal, resume=RunResumed())
+    assert again.records(PlanUpdateDecided) == [PlanUpdateDecided(confirmed=True, comment="good", who="anna")]
+    assert again.state.fsm is State.STEP_UPDATE_PENDING, "the second change waits for an answer of its own"
+    await journal.post(Command(kind="reject", answers=asked, by="bob"), at=AT)
+    late = await play(proposing(), journal=journal, resume=RunResumed())
+    assert late.state.fsm is State.STEP_UPDATE_PENDING
+    assert (
+        late.records(Warned)[-1].message == f"reject by bob: the change of the plan it answers ({asked}) waits no more"
+    )
+
+
+async def test_an_answer_that_comes_with_a_pause_is_not_lost_by_it() -> None:
+    waiting = await play(proposing(), policies=ASK)
+    journal = waiting.journal
+    await journal.post(Command(kind="confirm", answers=waiting.state.machine.entered), at=AT)
+    await journal.post(Command(kind="pause"), at=AT)
+    again = await play(proposing(), journal=journal, resume=RunResumed(forgets=0))
+    assert again.records(PlanUpdateDecided) == [PlanUpdateDecided(confirmed=True)]
+    assert again.state.stopped is not None
+    assert again.state.stopped.reason == "paused"

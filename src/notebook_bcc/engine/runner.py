@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
@@ -48,6 +48,8 @@ _WRITE_AFTER = 0.001
 # Actions that need nobody outside are written in groups of at most about so many entries.
 _GROUP = 64
 _ANSWERS = ("confirm", "reject")
+
+UPDATE_PENDING = frozenset({State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING})
 
 
 class Person(Protocol):
@@ -331,19 +333,21 @@ class Runner:
     async def _ask_person(self, proposal: PlanProposal) -> None:
         policy = self._state.policies.confirm
         if policy in ("auto", "reject"):
-            await self._decide_update(confirmed=policy == "auto", by="policy", comment="")
+            await self._decide_update(PlanUpdateDecided(confirmed=policy == "auto", by="policy"))
             return
         await self._journal.sync()
         answer = await self._answer(proposal)
         if answer is None and policy == "offer" and self._person is None:
-            await self._decide_update(confirmed=True, by="policy", comment="nobody was there to ask")
+            decided = PlanUpdateDecided(confirmed=True, by="policy", comment="nobody was there to ask")
+            await self._decide_update(decided)
         elif answer is None:
+            await self._take_commands()
             detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
             await self._append((RunStopped(reason="waiting", detail=detail),))
         else:
-            await self._decide_update(confirmed=answer[0], by="person", comment=answer[1])
+            await self._decide_update(answer)
 
-    async def _answer(self, proposal: PlanProposal) -> tuple[bool, str] | None:
+    async def _answer(self, proposal: PlanProposal) -> PlanUpdateDecided | None:
         """The first answer there is: from another process, or from the console."""
         await self._poll_commands()
         posted = self._posted_answer()
@@ -356,27 +360,27 @@ class Runner:
             if not asked.done():
                 return self._posted_answer()
             said = asked.result()
-            return None if said is None else (said, "")
+            return None if said is None else PlanUpdateDecided(confirmed=said)
         finally:
             for task in (asked, waiting):
                 task.cancel()
 
-    def _posted_answer(self) -> tuple[bool, str] | None:
+    def _posted_answer(self) -> PlanUpdateDecided | None:
         self._answered.clear()
-        for posted in self._commands:
-            if posted.command.kind in ("confirm", "reject"):
-                return posted.command.kind == "confirm", posted.command.comment
-        return None
+        first = first_answer(self._commands, self._state)
+        if first is None:
+            return None
+        command = first.command
+        return PlanUpdateDecided(confirmed=command.kind == "confirm", comment=command.comment, who=command.by)
 
-    async def _decide_update(self, *, confirmed: bool, by: Literal["person", "policy"], comment: str) -> None:
-        workflow = self._state.fsm is State.WORKFLOW_UPDATE_PENDING
-        if workflow:
+    async def _decide_update(self, decided: PlanUpdateDecided) -> None:
+        confirmed = decided.confirmed
+        if self._state.fsm is State.WORKFLOW_UPDATE_PENDING:
             event = Event.UPDATE_WORKFLOW_CONFIRMED if confirmed else Event.UPDATE_WORKFLOW_REJECTED
         else:
             event = Event.UPDATE_STEP_CONFIRMED if confirmed else Event.UPDATE_STEP_REJECTED
-        moved = self._performer.moved(self._state, Fire(event, reason=comment))
-        decided = PlanUpdateDecided(confirmed=confirmed, by=by, comment=comment)
-        await self._commit((*self._taken("confirm", "reject"), decided, moved), wait=False)
+        moved = self._performer.moved(self._state, Fire(event, reason=decided.comment))
+        await self._commit((*self._taken(*_ANSWERS), decided, moved), wait=False)
 
     async def _watch(self) -> None:
         """While the run goes on: look for commands of other processes, and write down what a long cell prints."""
@@ -394,7 +398,7 @@ class Runner:
             self._commands.append(posted)
             if posted.command.kind == "cancel":
                 self._ask_for(("cancel", posted.command.comment or "cancelled by a person"))
-            elif posted.command.kind in ("confirm", "reject"):
+            elif posted.command.kind in _ANSWERS:
                 self._answered.set()
 
     async def _posted_commands(self) -> Sequence[PostedCommand]:
@@ -413,18 +417,32 @@ class Runner:
         """Write down the commands that need no more than that; an answer nobody waits for is said to be one."""
         if not self._commands:
             return
-        batch: Batch = tuple(self._taken("pause"))
-        pending = self._state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING)
-        if not pending:
-            stray = self._taken("confirm", "reject")
-            batch = (*batch, *stray, *[Warned(message=f"{one.command}: no change of the plan waits") for one in stray])
+        if first_answer(self._commands, self._state) is not None:
+            # It is decided on first: a resume does not look at commands before one that was taken.
+            return
+        stray = [posted.command for posted in self._commands if posted.command.kind in _ANSWERS]
+        batch: Batch = tuple(self._taken("pause", *_ANSWERS))
         if batch:
-            await self._append(batch)
+            await self._append((*batch, *[Warned(message=_waits_no_more(command)) for command in stray]))
 
     def _taken(self, *kinds: str) -> list[CommandTaken]:
         mine = [posted for posted in self._commands if posted.command.kind in kinds]
         self._commands = [posted for posted in self._commands if posted.command.kind not in kinds]
         return [CommandTaken(seq=posted.seq, command=posted.command.kind) for posted in mine]
+
+
+def first_answer(commands: Iterable[PostedCommand], state: RunState) -> PostedCommand | None:
+    """The answer that counts for the change of the plan that waits now: the first one that names it."""
+    if state.fsm not in UPDATE_PENDING:
+        return None
+    asked = (0, state.machine.entered)
+    return next((one for one in commands if one.command.kind in _ANSWERS and one.command.answers in asked), None)
+
+
+def _waits_no_more(answer: Command) -> str:
+    who = f" by {answer.by}" if answer.by else ""
+    named = f"the change of the plan it answers ({answer.answers}) waits no more"
+    return f"{answer.kind}{who}: {named if answer.answers else 'no change of the plan waits'}"
 
 
 def _check_resumable(state: RunState, record: RunResumed) -> None:

@@ -322,12 +322,13 @@ class PromotionFailed(RecordBase):
 
 
 class PlanUpdateDecided(RecordBase):
-    """A person, or the policy, answered a proposal."""
+    """A person, or the policy, answered a proposal. `who` is the person, if they answered from elsewhere."""
 
     kind: Literal["plan_update_decided"] = "plan_update_decided"
     confirmed: bool
     by: Literal["person", "policy"] = "person"
     comment: str = ""
+    who: str = ""
 
 
 class KernelStarted(RecordBase):
@@ -449,10 +450,16 @@ RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
 
 
 class Command(RecordBase):
-    """What another process may ask of the one that carries the run out."""
+    """What another process may ask of the one that carries the run out.
+
+    `by` is the person behind it. An answer names with `answers` the entry that it answers: the transition since which a
+    change of the plan waits. Zero, of an older version: whichever waits.
+    """
 
     kind: Literal["cancel", "pause", "confirm", "reject"]
     comment: str = ""
+    by: str = ""
+    answers: int = 0
 
 
 def encode_record(record: Record) -> bytes:
