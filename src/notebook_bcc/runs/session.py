@@ -20,7 +20,6 @@ from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
-from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_over
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.leftover import end_left_kernel
@@ -30,7 +29,7 @@ from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 logger = logging.getLogger(__name__)
 
-_OVER = frozenset({State.WORKFLOW_COMPLETED, State.CANCELLED})
+_OVER = frozenset({"completed", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class Session:
         """Of a run that nobody will take up again: end the kernel of the process before, if this one had no use for
         it. Until then it stays as it was left, for `resume`."""
         state = self.state
-        over = self._carried_out and state.fsm in _OVER and state.stopped is not None
+        over = self._carried_out and state.stopped is not None and state.stopped.reason in _OVER
         if not over or self._kernel.identity.session == state.kernel.session:
             return
         left = await end_left_kernel(state, self.folder, reason="the run is over", workshop=self._workshop)
