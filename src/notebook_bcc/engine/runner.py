@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -39,8 +38,6 @@ from notebook_bcc.protocol.vocabulary import Event, State
 _log = logging.getLogger(__name__)
 
 _COMMANDS_EVERY = 0.1
-# In looks for commands: often enough to lose little of what a long cell prints, seldom enough to cost nothing.
-_PARTIAL_EVERY = 10
 _READER_LAG = 256
 # Seconds from a cell's way to the kernel until what came before it is written: on few processors the writing would take
 # the one that the cell's start needs.
@@ -384,10 +381,12 @@ class Runner:
 
     async def _watch(self) -> None:
         """While the run goes on: look for commands of other processes, and write down what a long cell prints."""
-        for number in itertools.count(1):
+        while True:
             await self._poll_commands()
-            if number % _PARTIAL_EVERY == 0 and (printed := self._performer.partial_output()) is not None:
-                await self._append((printed,))
+            if (printed := self._performer.partial_output()) is not None:
+                # What cannot be written now is written with what comes next; if that fails, the run says so.
+                with contextlib.suppress(JournalFailed):
+                    await self._append((printed,))
             await asyncio.sleep(_COMMANDS_EVERY)
 
     async def _poll_commands(self) -> None:
