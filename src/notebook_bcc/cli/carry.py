@@ -99,7 +99,9 @@ def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | N
         pressed += 1
         if person is not None:
             person.leave()
-        if pressed == 1:
+        if session.state.stopped is not None:
+            session.skip_verification()
+        elif pressed == 1:
             session.pause()
             view.say(words("pausing"), tone="warning")
         else:
@@ -110,7 +112,8 @@ def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | N
             person.leave()
         session.stop("stopped by a signal")
         session.skip_verification()
-        view.say(words("stopping"), tone="warning")
+        if session.state.stopped is None:
+            view.say(words("stopping"), tone="warning")
 
     for number in _SIGNALS:
         loop.add_signal_handler(number, interrupt if number is signal.SIGINT else terminate)

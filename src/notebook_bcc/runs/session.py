@@ -197,7 +197,7 @@ class Session:
             return await self._verifying
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if not self._skipped or (task is not None and task.cancelling()):
+            if task is not None and task.cancelling():
                 raise
             return None
         finally:
