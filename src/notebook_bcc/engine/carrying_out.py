@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.partial_outputs import PartialOutputs
 from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal_problem
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
@@ -23,7 +24,6 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, Exec, parse_action
-from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -31,8 +31,6 @@ Batch = tuple[Record, ...]
 
 # Actions that change the notebook or the plan and nothing else: they are done as soon as they have arrived.
 AT_ONCE = frozenset(BUILTIN_ACTIONS) - {"exec"}
-
-_PARTIAL_CHARS = 20_000
 
 
 class ActionCarrier:
@@ -59,21 +57,21 @@ class ActionCarrier:
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
-        self._partial = PartialOutputs(received.action_id)
+        self._partial = PartialOutputs(received.action_id, timer=self._timer)
         try:
             return await self._whole(state, received, self._partial)
         finally:
             self._partial = None
 
     def partial_output(self) -> OutputReceived | None:
-        """What the action under way has printed since this was last asked."""
+        """What the action under way has printed since it was last told, where it is time to tell it."""
         return self._partial.taken() if self._partial is not None else None
 
     async def at_once(self, state: RunState, received: ActionReceived) -> Batch | None:
         """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
         if _name_of(received.action) not in AT_ONCE:
             return None
-        return await self._whole(state, received, PartialOutputs(received.action_id))
+        return await self._whole(state, received, PartialOutputs(received.action_id, timer=self._timer))
 
     async def _whole(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
         bench = self._bench(state, received, partial)
@@ -124,35 +122,6 @@ class ActionCarrier:
             source=State.ACTION_RUNNING, event=Event.COMPLETE_ACTION, to=State.ACTION_COMPLETED, reward=reward
         )
         return (*bench.changes.repairs, *warned, done, moved)
-
-
-class PartialOutputs:
-    """What a running cell has printed since it was last written down."""
-
-    def __init__(self, action_id: str) -> None:
-        self._action_id = action_id
-        self._cell_id = ""
-        self._text: list[str] = []
-        self._chars = 0
-
-    def note(self, cell_id: str, output: Output) -> None:
-        """Remember the stream text of an output, bounded: the whole stands in the cell once it is done."""
-        self._cell_id = cell_id
-        text = output.get("text") if output.get("output_type") == "stream" else None
-        if isinstance(text, str):
-            self._text.append(text)
-            self._chars += len(text)
-            while self._chars > _PARTIAL_CHARS and len(self._text) > 1:
-                self._chars -= len(self._text.pop(0))
-
-    def taken(self) -> OutputReceived | None:
-        """What is new, as a record; None if nothing is."""
-        if not self._text:
-            return None
-        text = "".join(self._text)[-_PARTIAL_CHARS:]
-        self._text, self._chars = [], 0
-        output: dict[str, Any] = {"output_type": "stream", "name": "stdout", "text": text}
-        return OutputReceived(action_id=self._action_id, cell_id=self._cell_id, outputs=(output,))
 
 
 def source_of_exec(state: RunState) -> str | None:

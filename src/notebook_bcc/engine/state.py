@@ -43,11 +43,12 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the state machine is and how it got there (the last moves)."""
+    """Where the state machine is and how it got there (the last moves). `entered` is the entry that brought it here."""
 
     state: State = State.IDLE
     history: tuple[Move, ...] = ()
     moves: int = 0
+    entered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,11 @@ class RunState:
     @property
     def fsm(self) -> State:
         return self.machine.state
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run was cancelled: by its machine's state, or before its workflow had begun by its stop alone."""
+        return self.fsm is State.CANCELLED or (self.stopped is not None and self.stopped.reason == "cancelled")
 
     @property
     def stage(self) -> Stage | None:

@@ -32,7 +32,9 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
     machine = state.machine
     move = Move(record.source, record.event, record.to, at)
     changes: Changes = {
-        "machine": Machine(record.to, bounded(machine.history, move, keep=HISTORY_KEPT), machine.moves + 1)
+        "machine": Machine(
+            record.to, bounded(machine.history, move, keep=HISTORY_KEPT), machine.moves + 1, entered=state.seq + 1
+        )
     }
     if record.reward:
         changes["reward"] = state.reward + record.reward

@@ -84,7 +84,8 @@ class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
     `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
-    `inputs` are what a person has told the run since: answers to the planner's questions.
+    `inputs` are what a person has told the run since: answers to the planner's questions. Commands up to `forgets` were
+    meant for the process before: a pause or cancel among them is not obeyed. None: those that are there when it begins.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
@@ -96,6 +97,7 @@ class RunResumed(RecordBase):
     kernel_url: str | None = None
     version: str = ""
     inputs: dict[str, Any] = Field(default_factory=dict)
+    forgets: int | None = None
 
 
 class RunStopped(RecordBase):
@@ -320,12 +322,13 @@ class PromotionFailed(RecordBase):
 
 
 class PlanUpdateDecided(RecordBase):
-    """A person, or the policy, answered a proposal."""
+    """A person, or the policy, answered a proposal. `who` is the person, if they answered from elsewhere."""
 
     kind: Literal["plan_update_decided"] = "plan_update_decided"
     confirmed: bool
     by: Literal["person", "policy"] = "person"
     comment: str = ""
+    who: str = ""
 
 
 class KernelStarted(RecordBase):
@@ -447,10 +450,16 @@ RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
 
 
 class Command(RecordBase):
-    """What another process may ask of the one that carries the run out."""
+    """What another process may ask of the one that carries the run out.
+
+    `by` is the person behind it. An answer names with `answers` the entry that it answers: the transition since which a
+    change of the plan waits. Zero, of an older version: whichever waits.
+    """
 
     kind: Literal["cancel", "pause", "confirm", "reject"]
     comment: str = ""
+    by: str = ""
+    answers: int = 0
 
 
 def encode_record(record: Record) -> bytes:
