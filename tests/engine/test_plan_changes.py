@@ -24,7 +24,7 @@ from notebook_bcc.planners.script import Behavior
 from notebook_bcc.planners.scripted import ScriptedPlanner
 from notebook_bcc.protocol.messages import ContextUpdate, Request
 from notebook_bcc.protocol.vocabulary import State
-from notebook_bcc.protocol.workflow import Step
+from notebook_bcc.protocol.workflow import Step, Workflow
 
 pytestmark = pytest.mark.anyio
 
@@ -209,6 +209,50 @@ async def test_completed_steps_cannot_be_removed_or_reordered() -> None:
         steps = {"a": [], "b": [], "c": [Behavior([change])]}
         played = await play(scripted(plan, steps), policies=Policies(confirm="auto", on_unachieved="skip"))
         assert word in (played.records(ActionCompleted)[0].error or "")
+
+
+async def test_after_a_jump_back_completed_steps_keep_the_plans_order() -> None:
+    def judge(request: Request) -> dict[str, Any]:
+        state, current = request.observation.context.fsm, request.observation.location.current
+        assert state is not None
+        if state.state is State.STAGE_RUNNING:
+            return {"transition": {"strategy": "server_controlled", "next_step_id": "b"}}
+        if state.state is State.STEP_COMPLETED and current.step_id == "b":
+            return {"transition": {"strategy": "server_controlled", "next_step_id": "a"}}
+        return {"targetAchieved": state.state is State.BEHAVIOR_COMPLETED}
+
+    def write(request: Request) -> list[dict[str, Any]]:
+        longer = {**MORE_STEPS, "updated_steps": [{"id": one} for one in "abcd"]}
+        swapped = {**MORE_STEPS, "updated_steps": [{"id": one} for one in "bacd"]}
+        return [longer, swapped] if request.observation.location.current.step_id == "c" else run_code("x = 1")
+
+    planner = CallablePlanner(plan=judge, generate=write)
+    policies = Policies(confirm="auto", on_error="continue")
+    played = await play(planner, policies=policies, start={"workflow": workflow("a", "b", "c")})
+    assert [item.key for item in played.state.steps.completed] == ["b", "a", "c", "d"]
+    refused = [one.error for one in played.records(ActionCompleted) if not one.success]
+    assert refused == ["completed steps cannot be reordered: they are a, b"]
+
+
+async def test_the_steps_of_a_completed_stage_cannot_be_changed_by_another_workflow() -> None:
+    def other(*steps: str) -> dict[str, Any]:
+        first = {"id": "one", "steps": [{"id": step} for step in steps]}
+        stages = [first, {"id": "two", "steps": [{"id": "b"}]}, {"id": "three", "steps": [{"id": "c"}]}]
+        return {"action": "update_workflow", "updated_workflow": {"stages": stages}}
+
+    def write(request: Request) -> list[dict[str, Any]]:
+        at_b = request.observation.location.current.step_id == "b"
+        return [other("other", "more"), other("a")] if at_b else run_code("x = 1")
+
+    plan = Workflow.parse({"stages": other("a")["updated_workflow"]["stages"][:2]})
+    planner = CallablePlanner(
+        plan=lambda request: {"targetAchieved": request.behavior_feedback is not None}, generate=write
+    )
+    policies = Policies(confirm="auto", on_error="continue")
+    played = await play(planner, policies=policies, start={"workflow": plan})
+    refused = [one.error for one in played.records(ActionCompleted) if not one.success]
+    assert refused == ["stage 'one' is completed; its steps cannot change"]
+    assert visited(played) == ["one", "two", "three"]
 
 
 async def test_a_plan_from_planning_that_cannot_be_applied_is_refused_with_a_warning() -> None:
