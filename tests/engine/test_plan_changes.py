@@ -17,6 +17,7 @@ from notebook_bcc.journal.records import (
     Policies,
     ProposalDropped,
     RunResumed,
+    Transitioned,
     Warned,
 )
 from notebook_bcc.planners.callable import CallablePlanner
@@ -260,6 +261,63 @@ async def test_a_plan_from_planning_that_cannot_be_applied_is_refused_with_a_war
     played = await play(one_step(Behavior(run_code("x = 1"), context_update=update)), policies=AUTO)
     assert played.state.fsm is State.WORKFLOW_COMPLETED
     assert any("refused" in one.message for one in played.records(Warned))
+
+
+EMPTY = {"stages": [{"id": "stage"}]}
+STEPS = {"stage_id": "stage", "steps": [{"id": "a"}, {"id": "b"}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "answers", "expected"),
+    [
+        pytest.param(
+            EMPTY,
+            {
+                State.STAGE_RUNNING: {
+                    "context_update": {"stage_steps_update": STEPS},
+                    "transition": {"strategy": "server_controlled", "next_step_id": "b"},
+                }
+            },
+            ["b", "a"],
+            id="steps, and where to begin",
+        ),
+        pytest.param(
+            None,
+            {State.IDLE: {"context_update": {"workflow_update": EMPTY, "stage_steps_update": STEPS}}},
+            ["a", "b"],
+            id="a plan, and the steps of its stage",
+        ),
+        pytest.param(
+            {"stages": [{"id": "first", "steps": [{"id": "x"}]}]},
+            {
+                State.STEP_RUNNING: {
+                    "context_update": {
+                        "workflow_update": {"stages": [{"id": "first"}, *EMPTY["stages"]]},
+                        "stage_steps_update": STEPS,
+                    }
+                }
+            },
+            ["x", "a", "b"],
+            id="another plan, and the steps of its new stage",
+        ),
+    ],
+)
+async def test_each_part_of_an_answer_is_checked_against_the_plan_after_the_parts_before(
+    given: Any, answers: dict[State, dict[str, Any]], expected: list[str]
+) -> None:
+    left = dict(answers)
+
+    def judge(request: Request) -> dict[str, Any]:
+        state = request.observation.context.fsm
+        assert state is not None
+        return {"targetAchieved": state.state is State.BEHAVIOR_COMPLETED, **left.pop(state.state, {})}
+
+    planner = CallablePlanner(plan=judge, generate=lambda request: run_code("x = 1"))
+    start = {} if given is None else {"workflow": Workflow.parse(given)}
+    played = await play(planner, policies=AUTO, start=start)
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert played.records(Warned) == []
+    assert [record.step_id for record in played.records(Transitioned) if record.step_id is not None] == expected
 
 
 async def test_a_proposal_that_no_longer_fits_when_its_turn_comes_is_dropped() -> None:

@@ -114,7 +114,8 @@ def _idle(state: RunState) -> Intent:
         return AskPlanning("start")
     if state.plan is None:
         return Stop("interrupted", "the planner brought no plan, and the run was not given one")
-    return Fire(Event.START_WORKFLOW, stage_id=state.plan.stages[0].id)
+    wanted = state.target[0] if state.target is not None else None
+    return Fire(Event.START_WORKFLOW, stage_id=wanted or state.plan.stages[0].id)
 
 
 def _stage_running(state: RunState) -> Intent:

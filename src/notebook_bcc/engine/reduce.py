@@ -175,7 +175,7 @@ def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> Changes:
 
 
 def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> Changes:
-    return {"asked": None, "verdict": record, **apply_context_update(state, record.response)}
+    return {"asked": None, "verdict": record, **apply_context_update(state, record.response, record.purpose)}
 
 
 def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> Changes:

@@ -79,15 +79,19 @@ def _start_workflow(state: RunState, record: Transitioned) -> Changes:
         fresh = evolve(state, {**_emptied(state), "position": position})
         return {**_emptied(state), "recover": "", "position": position, **begin_stage(fresh)}
     moved = evolve(state, {"position": position})
-    return {"position": position, "recover": "", "failure_reason": "", **begin_stage(moved)}
+    target = _target_inside(state)
+    return {"position": position, "recover": "", "failure_reason": "", "target": target, **begin_stage(moved)}
 
 
 def _enter_stage(state: RunState, record: Transitioned) -> Changes:
     position = Position(stage_id=record.stage_id)
     moved = evolve(state, {"position": position})
-    target = state.target
-    left = None if target is None or target[1] is None else target
-    return {"position": position, "target": left, **begin_stage(moved)}
+    return {"position": position, "target": _target_inside(state), **begin_stage(moved)}
+
+
+def _target_inside(state: RunState) -> tuple[str | None, str | None] | None:
+    """What is left of the target once its stage is entered: its step, if it names one."""
+    return state.target if state.target is not None and state.target[1] is not None else None
 
 
 def _enter_step(state: RunState, record: Transitioned) -> Changes:
