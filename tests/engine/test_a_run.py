@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
+    ActionCompleted,
     ActionReceived,
     Faulted,
     GeneratingFailed,
@@ -383,24 +385,26 @@ async def test_every_request_carries_run_id_request_id_and_attempt() -> None:
     assert {one.attempt for one in options} == {1}
 
 
+@pytest.mark.parametrize("fault", [ZeroDivisionError, RunRefused])
 @pytest.mark.parametrize("after", [0, 1, 2])
-async def test_a_planner_whose_own_code_fails_stops_the_run_and_says_why(after: int) -> None:
+async def test_a_planner_whose_own_code_fails_stops_the_run_and_says_why(after: int, fault: type[Exception]) -> None:
     def faulty(request: Request) -> Iterator[dict[str, Any]]:
         yield from run_code("x = 1")[:after]
-        raise ZeroDivisionError("a fault of the planner's own")
+        raise fault("a fault of the planner's own")
 
     def judge(request: Request) -> dict[str, Any]:
         return {"targetAchieved": False, "transition": {"continue_behaviors": True}}
 
     journal = MemoryJournal()
     planner = CallablePlanner(plan=judge, generate=faulty)
-    with pytest.raises(ZeroDivisionError, match="of the planner's own"):
+    with pytest.raises(fault, match="of the planner's own"):
         await play(planner, journal=journal, start={"workflow": workflow("step")})
     records = [entry.record async for entry in journal.read()]
     stopped = records[-1]
     assert isinstance(stopped, RunStopped)
     assert stopped.reason == "interrupted"
-    assert "ZeroDivisionError: a fault of the planner's own" in stopped.detail
+    assert f"{fault.__name__}: a fault of the planner's own" in stopped.detail
     assert sum(isinstance(record, ActionReceived) for record in records) == after
+    assert sum(isinstance(record, ActionCompleted) for record in records) == after
     again = await play(one_step(run_code("x = 1")), journal=journal, resume=RunResumed())
     assert again.state.fsm is State.WORKFLOW_COMPLETED

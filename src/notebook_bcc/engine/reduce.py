@@ -60,6 +60,7 @@ from notebook_bcc.planners.llm.budget import Call
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.vocabulary import State
 
 Changes = dict[str, Any]
 
@@ -113,7 +114,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         "session_at": at,
         "behavior": evolve(state.behavior, {"stream_open": False, "out_of_budget": ""}),
         "kernel": replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0),
-        "recover": record.restart,
+        "recover": _recovery(state, record),
         "fault": "",
         "pause": False,
         "stopped": None,
@@ -135,6 +136,14 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         # On another server there is no such kernel.
         changes["kernel"] = replace(changes["kernel"], session="", known=False)
     return changes
+
+
+def _recovery(state: RunState, record: RunResumed) -> str:
+    """What a person chose for an error. Where there is none, a plain resume chooses nothing: the next error ends the
+    run. Only a stream that died with a process is asked for again all the same."""
+    if record.restart == "behavior" and state.fsm is not State.ERROR:
+        return "behavior" if state.recover == "behavior" else ""
+    return record.restart
 
 
 def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
