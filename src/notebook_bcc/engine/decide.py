@@ -97,8 +97,13 @@ def _limit_reached(state: RunState) -> str:
     if limits.actions and state.actions_completed >= limits.actions and state.fsm is State.ACTION_COMPLETED:
         return f"the limit of {limits.actions} actions is reached (MAX_EXECUTION_STEPS, --max-actions)"
     if limits.run_seconds and elapsed(state) >= limits.run_seconds:
-        return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
+        return time_is_up(limits)
     return ""
+
+
+def time_is_up(limits: Limits) -> str:
+    """What a run says that has had its seconds."""
+    return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
 
 
 def _fail(state: RunState, reason: str) -> Intent:

@@ -257,9 +257,10 @@ class Runner:
         return isinstance(intent, (Fire, Refuse, DropProposal))
 
     async def _commit(self, batch: Batch, *, wait: bool) -> None:
-        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it."""
+        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it;
+        after the last one there is none."""
         self._fold(batch)
-        if not wait:
+        if not wait or self._state.stopped is not None:
             await self._flush()
         if self._wish is not None:
             raise _Interrupted
