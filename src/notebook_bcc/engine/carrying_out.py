@@ -17,6 +17,7 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     Faulted,
+    KernelLost,
     OutputReceived,
     Record,
     RunStopped,
@@ -64,6 +65,9 @@ class ActionCarrier:
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
+        if state.kernel.up and not self._kernel.is_alive:
+            # It died while nothing ran: no cell is to blame. The action is carried out once there is another.
+            return (KernelLost(cause="it ended while no cell was running"),)
         self._partial = PartialOutputs(received.action_id)
         try:
             async with asyncio.timeout(_seconds_left(state)) as time_left:

@@ -31,6 +31,7 @@ from notebook_bcc.journal.records import (
     GeneratingAsked,
     GeneratingEnded,
     GeneratingFailed,
+    KernelLost,
     ModelAsked,
     ModelMessage,
     PlanningAnswered,
@@ -141,7 +142,8 @@ class PlannerDesk:
         try:
             observation, summaries, warnings = await self._filtered(state)
         except KernelDied as death:
-            yield (Faulted(reason=f"the summaries for the context filter could not be made: {death}"),)
+            # A dead kernel is brought up again, and the summaries are asked of that one.
+            yield (KernelLost(cause=death.cause),)
             return
         last = attempt + self._asking.retries + 1
         number = attempt

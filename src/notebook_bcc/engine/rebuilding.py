@@ -65,7 +65,7 @@ async def bring_up(kernel: Kernel, state: RunState, *, due: str | None = None) -
             found.append(f"cell {rerun.cell_id}: {rerun.difference}")
         if not rerun.success and not state.kernel.accept_differences:
             return
-    found += _namespace_differences(state.kernel.variables, variables)
+    found += _namespace_differences(state.kernel.reproducible, variables)
     yield (KernelRebuilt(cells=len(steps), differences=tuple(found[:100]), variables=variables, execution_count=count),)
 
 
