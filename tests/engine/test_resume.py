@@ -146,6 +146,19 @@ async def test_a_cell_that_fails_when_it_runs_again_stops_the_resume_until_it_is
     assert done.state.fsm is State.WORKFLOW_COMPLETED
 
 
+async def test_a_cell_that_failed_when_it_was_run_again_is_rebuilt_as_it_succeeded() -> None:
+    again = {"action": "exec", "codecell_id": "drop"}
+    drop = {"action": "add", "shot_type": "action", "content": "print(d.pop('a'))", "store_id": "drop"}
+    planner = one_step([*run_code("d = {'a': 1}"), drop, again, again, *run_code("z = 1")])
+    policies = Policies(on_error="continue", on_unachieved="skip")
+    first = await play(planner, policies=policies, limits=Limits(actions=5))
+    assert first.state.document.cell("drop").has_failed
+    done = await play(planner, journal=first.journal, resume=RunResumed(limits=Limits()))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert [(one.cell_id, one.difference) for one in done.records(CellRerun)] == [("cell-1", ""), ("drop", "")]
+    assert done.records(KernelRebuilt)[0].differences == ()
+
+
 async def test_promotions_are_rebuilt_too() -> None:
     promotion = Promotion(variable="df", artifact_id="df@v1")
 

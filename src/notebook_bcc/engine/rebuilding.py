@@ -110,6 +110,8 @@ async def _again(
     kernel: Kernel, state: RunState, step: KernelStep, index: int, of: int, *, last: bool
 ) -> tuple[CellRerun, Execution]:
     cell = state.document.cell(step.cell_id)
+    # It may have failed when it was run again later.
+    cell = cell.last_success or cell
     execution = await kernel.execute(cell.source, time_limit=state.limits.cell_seconds or None)
     # A cell that ran twice shows only its last outputs: the runs before cannot be compared.
     difference = _difference(execution, cell.outputs if last else None)
