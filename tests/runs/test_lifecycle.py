@@ -121,6 +121,16 @@ async def test_going_on_after_a_limit_gives_as_much_room_again(place: Place) -> 
     assert state.stopped == RunStopped(reason="completed")
 
 
+async def test_after_a_reset_the_room_is_what_it_was_at_first(place: Place) -> None:
+    reached = []
+    state = await place.start(limits=Limits(actions=3))
+    for _ in range(2):
+        reached.append(state.actions_completed)
+        state = await place.resume(ResumeOrder(restart="reset"))
+    assert reached == [3, 3]
+    assert state.limits.actions == 3
+
+
 async def test_a_page_of_somebody_else_is_not_replaced(place: Place, tmp_path: Path) -> None:
     (tmp_path / "mine.html").write_text("<p>my own page</p>")
     with pytest.raises(NotebookFailed, match="did not write"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.decide import elapsed, time_is_up
 from notebook_bcc.engine.partial_outputs import PartialOutputs
 from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal_problem
 from notebook_bcc.engine.registry import ActionRegistry
@@ -17,8 +18,10 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     Faulted,
+    KernelLost,
     OutputReceived,
     Record,
+    RunStopped,
     Transitioned,
     Warned,
 )
@@ -53,13 +56,24 @@ class ActionCarrier:
         self._partial: PartialOutputs | None = None
 
     async def carry_out(self, state: RunState) -> Batch:
-        """The action that was received: its completion, and its transition where nothing waits."""
+        """The action that was received: its completion, and its transition where nothing waits.
+
+        When the run's own time is up the action is left: nothing of it has failed, and a resume carries it out.
+        """
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
+        if state.kernel.up and not self._kernel.is_alive:
+            # It died while nothing ran: no cell is to blame. The action is carried out once there is another.
+            return (KernelLost(cause="it ended while no cell was running"),)
         self._partial = PartialOutputs(received.action_id, timer=self._timer)
         try:
-            return await self._whole(state, received, self._partial)
+            async with asyncio.timeout(_seconds_left(state)) as time_left:
+                return await self._whole(state, received, self._partial)
+        except TimeoutError:
+            if not time_left.expired():
+                raise
+            return (RunStopped(reason="limit", detail=time_is_up(state.limits)),)
         finally:
             self._partial = None
 
@@ -87,7 +101,9 @@ class ActionCarrier:
             document=state.document,
             variables=state.variables,
             kernel=self._kernel,
-            limits=_limits(state),
+            limits=ExecutionLimits(
+                cell_seconds=state.limits.cell_seconds or None, debug_attempts=state.limits.debug_attempts
+            ),
             repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=partial.note,
@@ -136,14 +152,10 @@ def source_of_exec(state: RunState) -> str | None:
         return None
 
 
-def _limits(state: RunState) -> ExecutionLimits:
-    """A cell may run as long as it may, and no longer than the run may."""
-    limits = state.limits
-    seconds = limits.cell_seconds or None
-    if limits.run_seconds:
-        left = max(1.0, limits.run_seconds - elapsed(state))
-        seconds = left if seconds is None else min(seconds, left)
-    return ExecutionLimits(cell_seconds=seconds, debug_attempts=limits.debug_attempts)
+def _seconds_left(state: RunState) -> float | None:
+    """How long the run may still go on; None: as long as it takes."""
+    limit = state.limits.run_seconds
+    return max(1.0, limit - elapsed(state)) if limit else None
 
 
 def _waits(state: RunState, done: ActionCompleted) -> bool:

@@ -18,7 +18,7 @@ from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import GoalReward, Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import BccError, JournalFailed, RunRefused
+from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
 from notebook_bcc.journal.records import (
@@ -141,6 +141,9 @@ class Runner:
             self._forgets = record.forgets or 0
             self._wish = None
             self._commands = [one for one in self._commands if one.command.kind in _ANSWERS]
+            if record.restart == "reset" and next_state(self._state.fsm, Event.CANCEL) is not None:
+                given_up = Fire(Event.CANCEL, reason="given up for a new start")
+                self._fold((self._performer.moved(self._state, given_up),))
         await self._append((record,))
         self._shown = self._state
         return Entry(self._state.seq, self._state.at, record)
@@ -223,7 +226,7 @@ class Runner:
             if task is not None:
                 task.uncancel()
             await self._grant_wish()
-        except BccError:
+        except JournalFailed:
             raise
         except Exception as error:
             # The border post: a fault of ours must not take the run's record with it.
@@ -267,9 +270,10 @@ class Runner:
         return isinstance(intent, (Fire, Refuse, DropProposal))
 
     async def _commit(self, batch: Batch, *, wait: bool) -> None:
-        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it."""
+        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it;
+        after the last one there is none."""
         self._fold(batch)
-        if not wait:
+        if not wait or self._state.stopped is not None:
             await self._flush()
         if self._wish is not None:
             raise _Interrupted
@@ -447,7 +451,12 @@ def _waits_no_more(answer: Command) -> str:
 def _check_resumable(state: RunState, record: RunResumed) -> None:
     if not state.seq:
         raise RunRefused("this run has not begun; there is nothing to resume")
-    if state.fsm is State.WORKFLOW_COMPLETED and state.stopped is not None:
+    if state.fsm is State.WORKFLOW_COMPLETED and (state.stopped is not None or record.restart != "behavior"):
         raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
     if state.cancelled and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")
+    if record.restart == "workflow" and state.fsm not in (State.ERROR, State.IDLE):
+        raise RunRefused(
+            f"run {state.run_id!r} has not failed, so its workflow cannot be restarted; `nbcc resume` goes on where it "
+            "stopped, `nbcc resume --restart reset` starts it anew"
+        )

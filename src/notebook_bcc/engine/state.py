@@ -134,6 +134,8 @@ class KernelSteps:
 class KernelState:
     """What is in the kernel, and how to put it there again.
 
+    `reproducible` are the variables as cells that succeeded have left them: what is there again once a kernel is
+    rebuilt. Those of a cell that failed are in `variables` alone, and are lost with the kernel.
     `session` names the newest kernel that may outlive its process. `known`: the journal tells all that is in it, up
     to the cell of count `count`. Both stay when a process dies, and are what the next one takes the kernel up by.
     """
@@ -142,6 +144,7 @@ class KernelState:
     started: bool = False
     losses: int = 0
     variables: dict[str, Any] = field(default_factory=dict)
+    reproducible: dict[str, Any] = field(default_factory=dict)
     steps: KernelSteps = field(default_factory=KernelSteps)
     differences: tuple[str, ...] = ()
     blocked: str = ""

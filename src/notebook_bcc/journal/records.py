@@ -253,7 +253,11 @@ class PlanProposal(RecordBase):
 
 
 class ActionCompleted(RecordBase):
-    """An action was carried out: everything it changed. An action is completed at most once."""
+    """An action was carried out: everything it changed. An action is completed at most once.
+
+    `executed` is the cell that it ran last. `ran` lists the cells that succeeded, in order, where these are others than
+    `executed` alone of an action that succeeded.
+    """
 
     kind: Literal["action_completed"] = "action_completed"
     action_id: str
@@ -267,6 +271,7 @@ class ActionCompleted(RecordBase):
     section: int | None = None
     effects: tuple[str, ...] = ()
     executed: str | None = None
+    ran: tuple[str, ...] | None = None
     variables: dict[str, Any] = Field(default_factory=dict)
     removed: tuple[str, ...] = ()
     proposal: PlanProposal | None = None
@@ -279,6 +284,13 @@ class ActionCompleted(RecordBase):
     skipped: bool = False
     result: Any = None
     seconds: float = 0.0
+
+    @property
+    def succeeded_cells(self) -> tuple[str, ...]:
+        """The cells that ran without an error, in order: what a rebuilt kernel needs."""
+        if self.ran is not None:
+            return self.ran
+        return (self.executed,) if self.executed is not None and self.success else ()
 
 
 class OutputReceived(RecordBase):

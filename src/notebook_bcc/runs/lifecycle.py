@@ -219,7 +219,7 @@ def _only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
 def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, forgets: int) -> RunResumed:
     limits = state.limits
     if state.stopped is not None and state.stopped.reason == "limit":
-        limits = widened(state, first.limits)
+        limits = widened(state, first.limits, restart=order.restart)
     limits = limits.model_copy(update=dict(order.limits))
     return RunResumed(
         restart=order.restart,
@@ -234,14 +234,18 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, fo
     )
 
 
-def widened(state: RunState, first: Limits) -> Limits:
-    """The limits with as much room again as they gave at first: going on after a limit would else stop at once."""
+def widened(state: RunState, first: Limits, *, restart: Restart = "behavior") -> Limits:
+    """The limits with as much room again as they gave at first: going on after a limit would else stop at once. From
+    nothing all counts begin anew but what models have cost."""
     limits = state.limits
-    used = {
+    counts = {
         "actions": state.actions_completed,
         "run_seconds": elapsed(state),
         "behaviors_per_step": state.position.iteration,
         "actions_per_behavior": state.behavior.received,
+    }
+    used = {
+        **(counts if restart != "reset" else {}),
         "model_tokens": state.spent.tokens,
         "model_dollars": state.spent.dollars,
         "model_seconds": state.spent.seconds,
