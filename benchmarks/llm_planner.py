@@ -5,8 +5,7 @@ that is spent inside the planner (prompts, reading the answer, judging) is divid
 
 Start: a model behind HTTP in a process of its own, its vendor's library, the engine with its journal on disk, and a
 real kernel. From the moment before the closing brace of a cell is sent until its first statement runs, and until the
-cell is handed to the kernel; what lies between these two is the kernel's own time. A longer cell takes longer, for it
-is looked through before it is handed over, and parsed in the kernel: cells of three, twelve and 39 lines.
+cell is handed to the kernel; what lies between these two is the kernel's own time. For information, without a limit.
 """
 
 from __future__ import annotations
@@ -64,18 +63,15 @@ def beside_the_model(bench: Bench) -> list[Row]:
     missing = peer_missing("openai")
     if missing is not None:
         return [*rows, Row(gate="LLM", what=_START, unit="ms", ours=None, missing=missing)]
-    moments: dict[str, list[tuple[float, float]]] = {"short": [], "long": [], "longest": []}
+    moments: list[tuple[float, float]] = []
     for number in range(bench.rounds):
-        for kind, found in moments.items():
-            with _model_process(kind) as lines:
-                found += asyncio.run(_starts(bench.folder / f"llm-{kind}-{number}.sqlite", lines))
-    handed, running = zip(*moments["short"], strict=True)
+        with _model_process() as lines:
+            moments += asyncio.run(_starts(bench.folder / f"llm-{number}.sqlite", lines))
+    handed, running = zip(*moments, strict=True)
     return [
         *rows,
-        _row(_START, running),
+        _row(_START, running, limit=None),
         _row("of this, until the cell is handed to the kernel", handed, limit=None),
-        _row("the same start for a cell of twelve lines", [one for _, one in moments["long"]]),
-        _row("the same start for a cell of 39 lines", [one for _, one in moments["longest"]], limit=None),
     ]
 
 
@@ -194,9 +190,9 @@ async def _overhead() -> tuple[float, float]:
 
 
 @contextmanager
-def _model_process(kind: str) -> Iterator[IO[str]]:
-    """A fresh model that writes such cells, and what its process says."""
-    command = [sys.executable, "-m", "benchmarks.llm_process", kind]
+def _model_process() -> Iterator[IO[str]]:
+    """A fresh model, and what its process says."""
+    command = [sys.executable, "-m", "benchmarks.llm_process"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:

@@ -209,14 +209,14 @@ class JournalFull(JournalFailed):
 
 
 class RunLocked(BccError):
-    """Another process is carrying out this run."""
+    """Another process has the run to itself. `doing` is what it does: the run is being carried out, or verified."""
 
-    def __init__(self, *, run: str, holder: str) -> None:
+    def __init__(self, *, run: str, holder: str, doing: str = "carried out") -> None:
         self.run = run
         self.holder = holder
-        super().__init__(
-            f"run {run!r} is being carried out by {holder}; wait for it, or cancel it with: nbcc cancel {run}"
-        )
+        self.doing = doing
+        cancel = f", or cancel it with: nbcc cancel {run}" if doing == "carried out" else ""
+        super().__init__(f"run {run!r} is being {doing} by {holder}; wait for it{cancel}")
 
 
 class RunNotFound(BccError):

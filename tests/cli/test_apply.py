@@ -104,7 +104,7 @@ def test_a_reached_target_moves_the_run_on(shell: Shell) -> None:
 
 
 def test_a_place_that_is_not_in_the_plan_is_a_problem_and_fails_the_run(shell: Shell) -> None:
-    apply(shell, AT_STEP, {"transition": {"next_stage_id": "nowhere"}})
+    apply(shell, AT_STEP, {"transition": {"strategy": "server_controlled", "next_stage_id": "nowhere"}})
     found = facts(shell)
     assert found["said"] == ["the planner wants to go to stage 'nowhere', which is not in the plan"]
     assert found["events"] == ["FAIL"]

@@ -167,6 +167,43 @@ def test_after_kill_nine_resume_goes_on_from_the_last_completed_action(shell: Sh
     assert kinds.count("action_completed") == 6
 
 
+SLOW_AGAIN = """
+stages:
+  - id: only
+    steps:
+      - id: first
+        behaviors:
+          - actions:
+              - code: "import os, time; time.sleep(60 if 'nbcc-verify-' in os.getcwd() else 0)"
+"""
+
+
+def test_a_request_to_terminate_during_the_final_verification_skips_it_and_leaves_nothing_behind(shell: Shell) -> None:
+    shell.write("again.yaml", SLOW_AGAIN)
+    place = shell.folder / "tmp"
+    place.mkdir()
+    with shell.background("run", "again.yaml", TMPDIR=str(place)) as command:
+        wait_until(lambda: "verifying: cell 1" in command.said)
+        command.process.send_signal(signal.SIGTERM)
+        assert command.exit_code() == Exit.COMPLETED, command.said
+        assert "the verification was skipped" in command.said
+    assert list(place.glob("nbcc-verify-*")) == []
+    assert (shell.runs[0] / "report.html").exists()
+
+
+def test_a_request_to_terminate_a_verification_leaves_nothing_behind(shell: Shell) -> None:
+    shell.write("again.yaml", SLOW_AGAIN)
+    place = shell.folder / "tmp"
+    place.mkdir()
+    assert shell("run", "again.yaml", "--no-verify").returncode == Exit.COMPLETED
+    with shell.background("verify", "last", TMPDIR=str(place)) as command:
+        wait_until(lambda: "verifying: cell 1" in command.said)
+        assert shell("cancel", "last").returncode == Exit.LOCKED
+        command.process.send_signal(signal.SIGTERM)
+        assert command.exit_code() == Exit.INTERRUPTED, command.said
+    assert list(place.glob("nbcc-verify-*")) == []
+
+
 def test_another_process_cancels_a_run(shell: Shell) -> None:
     with slow_run(shell) as command:
         done = shell("cancel", "last", "--comment", "enough")

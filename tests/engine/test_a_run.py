@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
+    ActionCompleted,
     ActionReceived,
     Faulted,
     GeneratingFailed,
@@ -26,6 +28,7 @@ from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.script import Behavior, Break, Fail, StepScript
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.workflow import Workflow
 
 pytestmark = pytest.mark.anyio
 
@@ -187,19 +190,20 @@ async def test_a_next_event_action_for_an_event_that_does_not_fit_is_an_error_re
     assert "START_WORKFLOW" in played.feedback[0].errors[0].error
 
 
-def _steered(**advice: Any) -> CallablePlanner:
-    plan = {
-        "stages": [
-            {"id": "one", "steps": [{"id": "a"}, {"id": "b"}]},
-            {"id": "two", "steps": [{"id": "c"}, {"id": "d"}]},
-        ]
-    }
+TWO_STAGES = {
+    "stages": [
+        {"id": "one", "steps": [{"id": "a"}, {"id": "b"}]},
+        {"id": "two", "steps": [{"id": "c"}, {"id": "d"}]},
+    ]
+}
 
+
+def _steered(**advice: Any) -> CallablePlanner:
     def judge(request: Request) -> dict[str, Any]:
         state = request.observation.context.fsm
         current = request.observation.location.current
         if state is not None and state.state is State.IDLE:
-            return {"context_update": {"workflow_update": plan}}
+            return {"context_update": {"workflow_update": TWO_STAGES}}
         if request.behavior_feedback is not None:
             move = advice if current.step_id == "a" else {}
             return {"targetAchieved": not move, "transition": {"strategy": "server_controlled", **move}}
@@ -223,6 +227,65 @@ async def test_a_server_controlled_transition_to_an_unknown_place_is_a_clear_err
     played = await play(_steered(next_step_id="nowhere"))
     assert played.state.fsm is State.ERROR
     assert "nowhere" in played.records(Faulted)[0].reason
+
+
+def _told_where_to_go(told: Mapping[tuple[State, str | None], dict[str, Any]]) -> CallablePlanner:
+    """A planner of the plan of `_steered` that says where to go in some states, of some steps; once each."""
+    left = dict(told)
+
+    def judge(request: Request) -> dict[str, Any]:
+        state, current = request.observation.context.fsm, request.observation.location.current
+        assert state is not None
+        advice = left.pop((state.state, current.step_id), {})
+        return {"targetAchieved": state.state is State.BEHAVIOR_COMPLETED, "transition": advice}
+
+    return CallablePlanner(plan=judge, generate=lambda request: run_code(f"{request_step(request)} = 1"))
+
+
+def _to(stage: str | None = None, step: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"strategy": "server_controlled", "next_stage_id": stage, "next_step_id": step, **more}
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        pytest.param({}, "abcd", id="nowhere"),
+        pytest.param({(State.STEP_COMPLETED, "a"): _to("two", "d")}, "adc", id="elsewhere"),
+        pytest.param({(State.STEP_COMPLETED, "a"): _to("two", strategy="client_controlled")}, "abcd", id="client"),
+        pytest.param({(State.STEP_COMPLETED, "a"): _to("two", strategy=None)}, "abcd", id="no strategy"),
+        pytest.param({(State.STEP_COMPLETED, "a"): _to("no", strategy=None)}, "abcd", id="not followed, not checked"),
+        pytest.param({(State.STEP_RUNNING, "a"): _to(None, "a")}, "abcd", id="the step it is in"),
+        pytest.param({(State.STEP_RUNNING, "a"): _to("two", "c")}, "abcd", id="replaced by the next answer"),
+        pytest.param(
+            {(State.BEHAVIOR_COMPLETED, "a"): _to(None, "a", continue_behaviors=True)},
+            "abcd",
+            id="stale after a behavior",
+        ),
+        pytest.param({(State.IDLE, None): _to("two")}, "cdab", id="from the start"),
+        pytest.param({(State.IDLE, None): _to("two", "d")}, "dcab", id="from the start, to a step"),
+        pytest.param({(State.IDLE, None): _to(None, "b")}, "bacd", id="from the start, in the first stage"),
+    ],
+)
+async def test_only_a_server_controlled_transition_navigates_and_each_answer_replaces_the_one_before(
+    told: Mapping[tuple[State, str | None], dict[str, Any]], expected: str
+) -> None:
+    played = await play(_told_where_to_go(told), start={"workflow": Workflow.parse(TWO_STAGES)})
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    visited = [record.step_id for record in played.records(Transitioned) if record.step_id is not None]
+    assert "".join(visited) == expected
+
+
+async def test_a_planner_that_always_names_the_step_it_is_in_reaches_the_end() -> None:
+    def judge(request: Request) -> dict[str, Any]:
+        done = request.behavior_feedback is not None
+        here = {} if done else _to(None, request.observation.location.current.step_id)
+        state = request.observation.context.fsm
+        assert state is not None
+        return {"targetAchieved": done, "transition": here if state.state is State.STEP_RUNNING else {}}
+
+    planner = CallablePlanner(plan=judge, generate=lambda request: run_code("x = 1"))
+    played = await play(planner, start={"workflow": workflow("step")}, limits=Limits(actions=20))
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
 
 
 async def test_context_updates_are_applied_and_seen_by_the_next_request() -> None:
@@ -322,24 +385,26 @@ async def test_every_request_carries_run_id_request_id_and_attempt() -> None:
     assert {one.attempt for one in options} == {1}
 
 
+@pytest.mark.parametrize("fault", [ZeroDivisionError, RunRefused])
 @pytest.mark.parametrize("after", [0, 1, 2])
-async def test_a_planner_whose_own_code_fails_stops_the_run_and_says_why(after: int) -> None:
+async def test_a_planner_whose_own_code_fails_stops_the_run_and_says_why(after: int, fault: type[Exception]) -> None:
     def faulty(request: Request) -> Iterator[dict[str, Any]]:
         yield from run_code("x = 1")[:after]
-        raise ZeroDivisionError("a fault of the planner's own")
+        raise fault("a fault of the planner's own")
 
     def judge(request: Request) -> dict[str, Any]:
         return {"targetAchieved": False, "transition": {"continue_behaviors": True}}
 
     journal = MemoryJournal()
     planner = CallablePlanner(plan=judge, generate=faulty)
-    with pytest.raises(ZeroDivisionError, match="of the planner's own"):
+    with pytest.raises(fault, match="of the planner's own"):
         await play(planner, journal=journal, start={"workflow": workflow("step")})
     records = [entry.record async for entry in journal.read()]
     stopped = records[-1]
     assert isinstance(stopped, RunStopped)
     assert stopped.reason == "interrupted"
-    assert "ZeroDivisionError: a fault of the planner's own" in stopped.detail
+    assert f"{fault.__name__}: a fault of the planner's own" in stopped.detail
     assert sum(isinstance(record, ActionReceived) for record in records) == after
+    assert sum(isinstance(record, ActionCompleted) for record in records) == after
     again = await play(one_step(run_code("x = 1")), journal=journal, resume=RunResumed())
     assert again.state.fsm is State.WORKFLOW_COMPLETED

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from engine.play import SKIP, Played, one_step, play, run_code
+from engine.play import SKIP, Played, one_step, play, run_code, workflow
 from notebook_bcc.engine.builtin_actions import BUILTIN_HANDLERS
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.workbench import Workbench
-from notebook_bcc.journal.records import ActionCompleted, Policies, RepairTried, Warned
+from notebook_bcc.journal.records import ActionCompleted, KernelLost, Limits, Policies, RepairTried, Warned
 from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.script import Behavior
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, CustomAction
+from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.vocabulary import CellType, State
 
 pytestmark = pytest.mark.anyio
@@ -200,6 +202,31 @@ async def test_a_custom_action_is_carried_out_by_its_handler_and_its_result_reco
     assert played.state.kernel.variables == {"total": 42}
 
 
+@pytest.mark.parametrize(("second", "back"), [("second = 2", {"first": 1, "second": 2}), ("1/0", {"first": 1})])
+async def test_every_cell_that_a_handler_ran_without_an_error_comes_back_with_a_new_kernel(
+    second: str, back: dict[str, int]
+) -> None:
+    registry = ActionRegistry()
+
+    @registry.register("two")
+    async def two(bench: Workbench, action: CustomAction) -> None:
+        for source in ("first = 1", second):
+            await bench.run_cell(bench.add_cell(CellType.CODE, source))
+
+    behaviors = [[{"action": "two"}], run_code("crash = 1"), run_code("z = first")]
+    planner = CallablePlanner(
+        plan=lambda request: {
+            "transition": {"continue_behaviors": request.observation.location.current.step_id is not None}
+        },
+        generate=lambda request: behaviors.pop(0),
+    )
+    kernel, limits = ScriptedKernel(dies_at={3}), Limits(behaviors_per_step=3)
+    played = await play(planner, kernel=kernel, registry=registry, limits=limits, start={"workflow": workflow("step")})
+    assert played.state.kernel.losses == 1
+    assert played.state.kernel.variables == {**back, "z": 1}
+    assert played.state.kernel.differences == ()
+
+
 async def test_what_one_run_registers_no_other_run_sees() -> None:
     registry = ActionRegistry()
     registry.register_handler("mine", lambda bench, action: None)
@@ -310,3 +337,24 @@ async def test_the_namespace_is_rebuilt_after_the_kernel_died_and_work_goes_on()
     played = await play(one_step(*behaviors), kernel=ScriptedKernel(dies_at={2}))
     assert played.state.kernel.variables == {"x": 1, "y": 2}
     assert played.state.fsm is State.WORKFLOW_COMPLETED
+
+
+@pytest.mark.parametrize("context_filter", [None, {"variables_to_summarize": {"x": "shape_only"}}])
+async def test_a_kernel_that_dies_while_nothing_runs_is_rebuilt_and_no_cell_has_failed(context_filter: Any) -> None:
+    kernel = ScriptedKernel()
+    behaviors = [run_code("x = [1, 2]"), run_code("y = x")]
+
+    async def judge(request: Request) -> dict[str, Any]:
+        if request.behavior_feedback is None:
+            return {}
+        if not behaviors:
+            return {"targetAchieved": True}
+        await kernel.close()
+        return {"transition": {"continue_behaviors": True}, "context_filter": context_filter}
+
+    planner = CallablePlanner(plan=judge, generate=lambda request: behaviors.pop(0))
+    played = await play(planner, kernel=kernel, start={"workflow": workflow("step")})
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert len(played.records(KernelLost)) == 1
+    assert all(one.success for one in completed(played))
+    assert played.state.kernel.variables == {"x": [1, 2], "y": [1, 2]}

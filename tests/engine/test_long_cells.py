@@ -11,7 +11,17 @@ import pytest
 from engine.play import one_step, run_code
 from notebook_bcc.engine.runner import Runner, utc_now
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import ActionCompleted, Command, OutputReceived, RunResumed, RunStarted
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    Command,
+    Limits,
+    OutputReceived,
+    Policies,
+    RepairTried,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+)
 from notebook_bcc.kernel.local import LocalKernel
 from notebook_bcc.protocol.vocabulary import State
 
@@ -85,3 +95,31 @@ async def test_stopping_leaves_the_run_resumable_and_the_cell_is_carried_out_aga
         async for _ in again.run():
             pass
     assert again.state.fsm is State.WORKFLOW_COMPLETED
+
+
+async def test_a_run_whose_time_is_up_leaves_its_cell_and_a_resume_carries_it_out(
+    kernel: LocalKernel, tmp_path: Path
+) -> None:
+    journal = MemoryJournal()
+    cells = run_code("kept = 1", WAITS, auto_debug=True)
+    runner = Runner(planner=one_step(cells), kernel=kernel, journal=journal)
+    await runner.begin(RunStarted(run_id="run", limits=Limits(run_seconds=2), policies=Policies(on_error="fail")))
+    async with asyncio.timeout(60):
+        records = [entry.record async for entry in runner.run()]
+    assert runner.state.fsm is State.ACTION_RUNNING
+    stopped = records[-1]
+    assert isinstance(stopped, RunStopped)
+    assert (stopped.reason, "--max-seconds" in stopped.detail) == ("limit", True)
+    assert not [one for one in records if isinstance(one, RepairTried)]
+    assert all(one.success for one in records if isinstance(one, ActionCompleted))
+    (tmp_path / "go").touch()
+    again = Runner(planner=one_step(cells), kernel=kernel, journal=journal)
+    await again.load()
+    await again.begin(RunResumed(limits=Limits(run_seconds=60)))
+    async with asyncio.timeout(60):
+        async for _ in again.run():
+            pass
+    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    assert [cell.source for cell in again.state.document.cells] == ["kept = 1", WAITS.strip("\n")]
+    assert again.state.document.cells.last is not None
+    assert again.state.document.cells.last.outputs[0]["text"] == "begun\ndone\n"

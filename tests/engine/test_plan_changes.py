@@ -17,6 +17,7 @@ from notebook_bcc.journal.records import (
     Policies,
     ProposalDropped,
     RunResumed,
+    Transitioned,
     Warned,
 )
 from notebook_bcc.planners.callable import CallablePlanner
@@ -24,7 +25,7 @@ from notebook_bcc.planners.script import Behavior
 from notebook_bcc.planners.scripted import ScriptedPlanner
 from notebook_bcc.protocol.messages import ContextUpdate, Request
 from notebook_bcc.protocol.vocabulary import State
-from notebook_bcc.protocol.workflow import Step
+from notebook_bcc.protocol.workflow import Step, Workflow
 
 pytestmark = pytest.mark.anyio
 
@@ -211,11 +212,112 @@ async def test_completed_steps_cannot_be_removed_or_reordered() -> None:
         assert word in (played.records(ActionCompleted)[0].error or "")
 
 
+async def test_after_a_jump_back_completed_steps_keep_the_plans_order() -> None:
+    def judge(request: Request) -> dict[str, Any]:
+        state, current = request.observation.context.fsm, request.observation.location.current
+        assert state is not None
+        if state.state is State.STAGE_RUNNING:
+            return {"transition": {"strategy": "server_controlled", "next_step_id": "b"}}
+        if state.state is State.STEP_COMPLETED and current.step_id == "b":
+            return {"transition": {"strategy": "server_controlled", "next_step_id": "a"}}
+        return {"targetAchieved": state.state is State.BEHAVIOR_COMPLETED}
+
+    def write(request: Request) -> list[dict[str, Any]]:
+        longer = {**MORE_STEPS, "updated_steps": [{"id": one} for one in "abcd"]}
+        swapped = {**MORE_STEPS, "updated_steps": [{"id": one} for one in "bacd"]}
+        return [longer, swapped] if request.observation.location.current.step_id == "c" else run_code("x = 1")
+
+    planner = CallablePlanner(plan=judge, generate=write)
+    policies = Policies(confirm="auto", on_error="continue")
+    played = await play(planner, policies=policies, start={"workflow": workflow("a", "b", "c")})
+    assert [item.key for item in played.state.steps.completed] == ["b", "a", "c", "d"]
+    refused = [one.error for one in played.records(ActionCompleted) if not one.success]
+    assert refused == ["completed steps cannot be reordered: they are a, b"]
+
+
+async def test_the_steps_of_a_completed_stage_cannot_be_changed_by_another_workflow() -> None:
+    def other(*steps: str) -> dict[str, Any]:
+        first = {"id": "one", "steps": [{"id": step} for step in steps]}
+        stages = [first, {"id": "two", "steps": [{"id": "b"}]}, {"id": "three", "steps": [{"id": "c"}]}]
+        return {"action": "update_workflow", "updated_workflow": {"stages": stages}}
+
+    def write(request: Request) -> list[dict[str, Any]]:
+        at_b = request.observation.location.current.step_id == "b"
+        return [other("other", "more"), other("a")] if at_b else run_code("x = 1")
+
+    plan = Workflow.parse({"stages": other("a")["updated_workflow"]["stages"][:2]})
+    planner = CallablePlanner(
+        plan=lambda request: {"targetAchieved": request.behavior_feedback is not None}, generate=write
+    )
+    policies = Policies(confirm="auto", on_error="continue")
+    played = await play(planner, policies=policies, start={"workflow": plan})
+    refused = [one.error for one in played.records(ActionCompleted) if not one.success]
+    assert refused == ["stage 'one' is completed; its steps cannot change"]
+    assert visited(played) == ["one", "two", "three"]
+
+
 async def test_a_plan_from_planning_that_cannot_be_applied_is_refused_with_a_warning() -> None:
     update = ContextUpdate.parse({"workflow_update": {"stages": [{"id": "other", "steps": [{"id": "x"}]}]}})
     played = await play(one_step(Behavior(run_code("x = 1"), context_update=update)), policies=AUTO)
     assert played.state.fsm is State.WORKFLOW_COMPLETED
     assert any("refused" in one.message for one in played.records(Warned))
+
+
+EMPTY = {"stages": [{"id": "stage"}]}
+STEPS = {"stage_id": "stage", "steps": [{"id": "a"}, {"id": "b"}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "answers", "expected"),
+    [
+        pytest.param(
+            EMPTY,
+            {
+                State.STAGE_RUNNING: {
+                    "context_update": {"stage_steps_update": STEPS},
+                    "transition": {"strategy": "server_controlled", "next_step_id": "b"},
+                }
+            },
+            ["b", "a"],
+            id="steps, and where to begin",
+        ),
+        pytest.param(
+            None,
+            {State.IDLE: {"context_update": {"workflow_update": EMPTY, "stage_steps_update": STEPS}}},
+            ["a", "b"],
+            id="a plan, and the steps of its stage",
+        ),
+        pytest.param(
+            {"stages": [{"id": "first", "steps": [{"id": "x"}]}]},
+            {
+                State.STEP_RUNNING: {
+                    "context_update": {
+                        "workflow_update": {"stages": [{"id": "first"}, *EMPTY["stages"]]},
+                        "stage_steps_update": STEPS,
+                    }
+                }
+            },
+            ["x", "a", "b"],
+            id="another plan, and the steps of its new stage",
+        ),
+    ],
+)
+async def test_each_part_of_an_answer_is_checked_against_the_plan_after_the_parts_before(
+    given: Any, answers: dict[State, dict[str, Any]], expected: list[str]
+) -> None:
+    left = dict(answers)
+
+    def judge(request: Request) -> dict[str, Any]:
+        state = request.observation.context.fsm
+        assert state is not None
+        return {"targetAchieved": state.state is State.BEHAVIOR_COMPLETED, **left.pop(state.state, {})}
+
+    planner = CallablePlanner(plan=judge, generate=lambda request: run_code("x = 1"))
+    start = {} if given is None else {"workflow": Workflow.parse(given)}
+    played = await play(planner, policies=AUTO, start=start)
+    assert played.state.fsm is State.WORKFLOW_COMPLETED
+    assert played.records(Warned) == []
+    assert [record.step_id for record in played.records(Transitioned) if record.step_id is not None] == expected
 
 
 async def test_a_proposal_that_no_longer_fits_when_its_turn_comes_is_dropped() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from engine.play import Played, one_step, play, run_code, scripted, workflow
+from notebook_bcc.engine.decide import elapsed
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
@@ -144,6 +146,19 @@ async def test_a_cell_that_fails_when_it_runs_again_stops_the_resume_until_it_is
     assert done.state.fsm is State.WORKFLOW_COMPLETED
 
 
+async def test_a_cell_that_failed_when_it_was_run_again_is_rebuilt_as_it_succeeded() -> None:
+    again = {"action": "exec", "codecell_id": "drop"}
+    drop = {"action": "add", "shot_type": "action", "content": "print(d.pop('a'))", "store_id": "drop"}
+    planner = one_step([*run_code("d = {'a': 1}"), drop, again, again, *run_code("z = 1")])
+    policies = Policies(on_error="continue", on_unachieved="skip")
+    first = await play(planner, policies=policies, limits=Limits(actions=5))
+    assert first.state.document.cell("drop").has_failed
+    done = await play(planner, journal=first.journal, resume=RunResumed(limits=Limits()))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert [(one.cell_id, one.difference) for one in done.records(CellRerun)] == [("cell-1", ""), ("drop", "")]
+    assert done.records(KernelRebuilt)[0].differences == ()
+
+
 async def test_promotions_are_rebuilt_too() -> None:
     promotion = Promotion(variable="df", artifact_id="df@v1")
 
@@ -247,6 +262,69 @@ async def test_restarting_the_workflow_or_resetting_begins_a_fresh_notebook(rest
     assert event in done.events
     assert done.sources == ["a = 1", "b = 2"]
     assert len(done.records(ActionCompleted)) == 8, "the journal keeps the attempt before"
+
+
+async def stopped_run(*, waiting: bool = False) -> Played:
+    """A run that stopped without an error: at a limit, or (`waiting`) before a change of its plan."""
+    steps = {"action": "update_stage_steps", "stage_id": "stage", "updated_steps": [{"id": "step"}, {"id": "more"}]}
+    first = one_step([*run_code("x = 1"), steps] if waiting else run_code("x = 1", "y = 2"))
+    policies = Policies(confirm="ask", on_error="fail")
+    played = await play(first, policies=policies, limits=Limits(actions=0 if waiting else 3))
+    assert played.state.stopped is not None
+    assert played.state.stopped.reason == ("waiting" if waiting else "limit")
+    return played
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_a_reset_starts_a_run_anew_that_stopped_without_an_error(waiting: bool) -> None:
+    first = await stopped_run(waiting=waiting)
+    anew = one_step(run_code("z = 3"))
+    done = await play(anew, journal=first.journal, resume=RunResumed(restart="reset"))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert done.events[len(first.events) :][:3] == ["CANCEL", "RESET", "START_WORKFLOW"]
+    assert done.sources == ["z = 3"]
+    assert done.state.kernel.variables == {"z": 3}
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_the_workflow_is_not_restarted_where_there_was_no_error(waiting: bool) -> None:
+    first = await stopped_run(waiting=waiting)
+    with pytest.raises(RunRefused, match="has not failed"):
+        await play(planner(), journal=first.journal, resume=RunResumed(restart="workflow"))
+    assert [entry async for entry in first.journal.read()] == first.entries, "nothing is written"
+
+
+async def test_an_error_after_a_plain_resume_ends_the_run_and_nothing_is_done_twice() -> None:
+    def failing() -> ScriptedPlanner:
+        return one_step(run_code("x = 1", "y = 2", "1/0"))
+
+    policies = Policies(on_error="fail")
+    first = await play(failing(), policies=policies, limits=Limits(actions=2))
+    failed = await play(failing(), journal=first.journal, resume=RunResumed(limits=Limits()))
+    assert failed.state.fsm is State.ERROR
+    assert failed.state.stopped is not None
+    assert failed.state.stopped.reason == "failed"
+    assert failed.sources == ["x = 1", "y = 2", "1/0"]
+    assert failed.events.count("START_BEHAVIOR") == 1
+    again = await play(failing(), journal=failed.journal, resume=RunResumed())
+    assert again.events.count("START_BEHAVIOR") == 2, "an error is what a resume restarts the behavior after"
+
+
+@pytest.mark.parametrize("restart", ["workflow", "reset"])
+async def test_limits_count_anew_after_a_restart(restart: Any) -> None:
+    def planner(source: str) -> ScriptedPlanner:
+        return one_step(run_code("a = 1", source))
+
+    first = await play(planner("1/0"))
+    used = first.state.actions_completed
+    limits = Limits(actions=used + 1, run_seconds=60)
+    done = await play(planner("b = 2"), journal=first.journal, resume=RunResumed(restart=restart, limits=limits))
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert done.state.actions_completed == 4
+    ids = [one.action_id for one in done.records(ActionReceived)]
+    assert len(set(ids)) == len(ids), "what names an action is not used again"
+    session = datetime.fromisoformat(done.state.at) - datetime.fromisoformat(done.state.session_at)
+    assert elapsed(done.state) == session.total_seconds()
 
 
 async def test_a_completed_run_is_not_resumed() -> None:

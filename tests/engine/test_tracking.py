@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
 from notebook_bcc.engine.reward import GoalReward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.journal.records import ActionCompleted, ArtifactPromoted, PromotionFailed, Transitioned
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    ArtifactPromoted,
+    Limits,
+    PromotionFailed,
+    RunResumed,
+    Transitioned,
+)
+from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.planners.callable import CallablePlanner
+from notebook_bcc.planners.interface import Planner
 from notebook_bcc.planners.script import Behavior
-from notebook_bcc.protocol.messages import ContextUpdate
+from notebook_bcc.protocol.messages import ContextUpdate, Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
+from notebook_bcc.protocol.workflow import Workflow
 
 pytestmark = pytest.mark.anyio
 
@@ -65,6 +78,51 @@ async def test_a_step_whose_expected_outputs_are_missing_says_so_when_it_is_comp
     played = await play(one_step(run_code("x = 1"), expected_outputs=["x", "ghost"]))
     assert played.state.steps.completed[0].missing_outputs == ("ghost",)
     assert any("ghost" in text for text in (*played.state.effects, *played.state.effects_history))
+
+
+async def test_what_is_deleted_later_was_not_produced_by_its_step_and_stage() -> None:
+    plan = Workflow.parse(
+        {"stages": [{"id": "stage", "expected_outputs": ["x"], "steps": [{"id": "step", "expected_outputs": ["x"]}]}]}
+    )
+    behaviors = [Behavior(run_code("x = 1"), expected=["x"]), Behavior(run_code("del x"))]
+    played = await play(scripted(plan, {"step": behaviors}), policies=SKIP)
+    first, second = [one for one in played.planner.planned if one.behavior_feedback is not None]
+    assert levels(first.observation)[1].current_outputs.produced == ("x",)
+    assert levels(second.observation)[1].current_outputs.produced == ()
+    for level in (played.state.steps, played.state.stages):
+        assert level.completed[0].outputs_produced.variables == ()
+        assert level.completed[0].missing_outputs == ("x",)
+
+
+async def test_what_a_failed_cell_left_is_gone_with_the_kernel() -> None:
+    behaviors = [run_code("kept = 1", "x = 41\n1/0"), run_code("crash = 1"), run_code("after = kept")]
+
+    def judge(request: Request) -> dict[str, Any]:
+        told = request.behavior_feedback is not None
+        return {
+            "targetAchieved": told and not behaviors,
+            "transition": {"continue_behaviors": told and bool(behaviors)},
+        }
+
+    planner = CallablePlanner(plan=judge, generate=lambda request: behaviors.pop(0))
+    start = {"workflow": workflow({"id": "step", "expected_outputs": ["x"]})}
+    played = await play(planner, kernel=ScriptedKernel(dies_at={3}), start=start)
+    seen = [dict(one.observation.context.variables) for one in played.planner.planned if one.behavior_feedback]
+    assert seen[0] == {"kept": 1, "x": 41}
+    assert seen[1] == {"kept": 1}
+    assert played.state.kernel.variables == {"kept": 1, "after": 1}
+    assert played.state.steps.completed[0].outputs_produced.variables == ()
+    assert played.state.steps.completed[0].missing_outputs == ("x",)
+
+
+async def test_a_resumed_run_does_not_list_what_a_failed_cell_left_in_the_kernel_before() -> None:
+    def planner() -> Planner:
+        return one_step(Behavior(run_code("kept = 1", "x = 41\n1/0"), on_error=[]), Behavior(run_code("after = 1")))
+
+    first = await play(planner(), limits=Limits(actions=4), policies=SKIP)
+    assert first.state.kernel.variables == {"kept": 1, "x": 41}
+    done = await play(planner(), journal=first.journal, resume=RunResumed(limits=Limits()))
+    assert done.planner.planned[0].observation.context.variables == {"kept": 1}
 
 
 async def test_a_name_is_in_progress_from_its_appearance_to_the_behaviors_end() -> None:

@@ -67,6 +67,15 @@ async def test_a_cell_cannot_ask_leave_or_write_past_its_outputs(
     assert stderr(below) == "err\n"
 
 
+async def test_a_forked_process_prints_into_its_cell_and_leaves_at_its_end(
+    remote: JupyterServerKernel, stdout: Text
+) -> None:
+    fork = "import os\npid = os.fork()\nprint(os.waitpid(pid, 0)[1] if pid else 'child')"
+    for number in range(3):
+        assert stdout(await remote.execute(fork, time_limit=30)) == "child\n0\n"
+        assert stdout(await remote.execute(f"print({number})")) == f"{number}\n"
+
+
 async def test_displays_are_updated_and_late_output_is_handed_over(stock: Server) -> None:
     late: list[tuple[int | None, Output]] = []
     seen: list[Output] = []

@@ -149,6 +149,30 @@ async def test_a_cell_may_await(kernel: LocalKernel) -> None:
     assert execution.outputs[-1]["data"]["text/plain"] == "'yes'"
 
 
+async def test_cells_and_replies_of_any_size_arrive(kernel: LocalKernel, stdout: Text) -> None:
+    for size in (1_000, 65_536, 1_000_000):
+        assert stdout(await kernel.execute(f"text = '{'x' * size}'\nprint(len(text))")) == f"{size}\n"
+    done = await kernel.execute("for n in range(20): globals()[f'name_{n}'] = str(n % 10) * 5_000")
+    assert done.variables.updated["name_7"] == "7" * 5_000
+
+
+async def test_any_text_of_a_cell_arrives_as_it_is(kernel: LocalKernel, stdout: Text) -> None:
+    for text in ("a\n\nb", "a\u2028b", "数据", "\t\x01", "<IDS|MSG>", "\\n", '"'):
+        done = await kernel.execute(f"text = r'''{text}'''\nprint(ascii(text))")
+        assert stdout(done) == f"{text!a}\n"
+
+
+async def test_context_variables_live_from_cell_to_cell(kernel: LocalKernel, stdout: Text) -> None:
+    await kernel.execute("import contextvars\nwho = contextvars.ContextVar('who', default='nobody')\nwho.set('first')")
+    assert stdout(await kernel.execute("print(who.get())\nwho.set('second')")) == "first\n"
+    assert stdout(await kernel.execute("print(who.get())")) == "second\n"
+
+
+async def test_a_cell_may_choose_the_loop_of_a_window_toolkit(kernel: LocalKernel, stdout: Text) -> None:
+    assert (await kernel.execute("%gui asyncio")).error is None
+    assert stdout(await kernel.execute("print(1)")) == "1\n"
+
+
 def touch(path: str) -> None:
     Path(path).touch()
 

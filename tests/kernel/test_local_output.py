@@ -246,15 +246,3 @@ async def test_a_threads_late_text_is_not_in_another_cells_output() -> None:
         await kernel.close()
     assert [output["text"] for output in execution.outputs] == ["own text\n"]
     assert [(count, output["text"]) for count, output in late] == [(1, "late text\n")]
-
-
-async def test_a_forked_child_prints_and_leaves(kernel: LocalKernel, stdout: Text) -> None:
-    execution = await kernel.execute(
-        "import os, warnings\nwarnings.simplefilter('ignore')\npid = os.fork()\n"
-        "if pid == 0:\n    os.write(1, b'child\\n')\n    os._exit(0)\nstatus = os.waitpid(pid, 0)[1]\nprint(status)"
-    )
-    assert stdout(execution) == "child\n0\n"
-    pool = await kernel.execute(
-        "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool: r = pool.map(abs, [-1, -2])"
-    )
-    assert pool.variables.updated["r"] == [1, 2]

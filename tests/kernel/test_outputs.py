@@ -118,6 +118,59 @@ def test_alternating_streams_are_bounded() -> None:
     assert texts(collector)[-1] == "19999\n"
 
 
+def update(text: str, display_id: str) -> Message:
+    return display(text, display_id, "update_display_data")
+
+
+def test_updates_of_displays_are_held_to_the_limit_with_a_marker() -> None:
+    collector = collect(
+        *[display("a", f"d{i}") for i in range(50)],
+        *[update("b" * 900, f"d{i}") for i in range(50)],
+        limits=OutputLimits(cell=1_000),
+    )
+    assert texts(collector) == ["\n[... 44,100 bytes of output cut here: the limit is 1,000 ...]\n", "b" * 900]
+    assert collector.dropped_bytes == 44_100
+
+
+def test_a_display_that_grows_cuts_what_is_in_the_middle() -> None:
+    lines = [stream(f"{i:09}\n") for i in range(60)]
+    collector = collect(display("a", "i"), *lines, update("b" * 50, "i"), limits=OutputLimits(cell=200))
+    grown, text = texts(collector)
+    assert grown == "b" * 50
+    assert text.startswith(f"\n[... {collector.dropped_bytes} bytes of output cut here: the limit is 200 ...]\n")
+    assert text.endswith("000000058\n000000059\n")
+
+
+def test_a_display_that_shrinks_leaves_room() -> None:
+    collector = collect(display("a" * 90, "i"), limits=OutputLimits(cell=200))
+    for size in (10, 90, 5):
+        collector.add(*update("b" * size, "i"))
+    collector.add(*stream("c" * 190))
+    assert texts(collector) == ["b" * 5, "c" * 190]
+    assert collector.dropped_bytes == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 60), st.sampled_from(["new", "update", "text"]))))
+def test_whatever_is_updated_the_limit_holds_and_all_is_accounted_for(
+    moves: list[tuple[int, int, str]],
+) -> None:
+    """The newest output alone may be larger than its half."""
+    collector = OutputCollector(OutputLimits(cell=100))
+    for number, size, kind in moves:
+        match kind:
+            case "new":
+                collector.add(*display("n" * size, f"d{number}"))
+            case "update":
+                collector.add(*update("u" * size, f"d{number}"))
+            case _:
+                collector.add(*stream("t" * size + "\n"))
+    kept = texts(collector)
+    marked = any("bytes of output cut here" in text for text in kept)
+    assert marked == bool(collector.dropped_bytes)
+    total = sum(text.count("n") + text.count("u") + text.count("t") for text in kept if "cut here" not in text)
+    assert total <= 50 + 60
+
+
 def test_an_item_over_its_limit_is_replaced_by_a_note() -> None:
     content = {"data": {"image/png": "A" * 11, "text/plain": "p", "application/json": {"k": "v" * 20}}}
     (output,) = collect(("display_data", content), limits=OutputLimits(binary=10, text=15)).outputs()

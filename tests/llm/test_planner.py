@@ -87,6 +87,19 @@ async def test_the_model_writes_the_cells() -> None:
     assert GUIDED in company.model.told, "the guide's own content is shown as a suggestion"
 
 
+@pytest.mark.parametrize(
+    "dropped", ["abc = 1234\n!ls\n", "abc = 123\nb = 2\n!ls\n", "abc = 123\nb = 2\n" + "c" * 7_000]
+)
+@pytest.mark.parametrize("piece", [1, 7, 10_000])
+async def test_a_cell_behind_one_that_was_dropped_is_looked_at_from_its_beginning(dropped: str, piece: int) -> None:
+    company = Company([written(dropped, "import os\nn = 1\nprint(n)\nprint(n)"), GOOD])
+    company.model.piece = piece
+    played = await company.run()
+    assert completed(played)
+    assert played.sources == ["We count.", "n = 40 + 2"]
+    assert "the module os is not to be used here" in company.model.told
+
+
 async def test_a_missing_output_is_told_and_tried_again() -> None:
     company = Company([written("m = 1"), GOOD])
     played = await company.run()

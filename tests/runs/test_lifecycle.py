@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ from notebook_bcc.runs.lifecycle import (
     pause_run,
     read_entries,
     summarize,
+    verify_run,
 )
+from notebook_bcc.runs.verify import VerifyOrder
 from runs.places import Place, drain
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +46,18 @@ stages:
         later: true
         behaviors: [{actions: [{code: a + 1}]}]
 """
+
+
+class CommandingKernel(ScriptedKernel):
+    """Does something else before its first cell."""
+
+    def __init__(self, command: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self._command = command
+
+    async def start(self) -> None:
+        await super().start()
+        await self._command()
 
 
 async def test_a_run_goes_from_its_order_to_a_notebook_and_a_page(place: Place) -> None:
@@ -104,6 +119,16 @@ async def test_going_on_after_a_limit_gives_as_much_room_again(place: Place) -> 
         state = await place.resume()
     assert reached == [3, 6]
     assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_after_a_reset_the_room_is_what_it_was_at_first(place: Place) -> None:
+    reached = []
+    state = await place.start(limits=Limits(actions=3))
+    for _ in range(2):
+        reached.append(state.actions_completed)
+        state = await place.resume(ResumeOrder(restart="reset"))
+    assert reached == [3, 3]
+    assert state.limits.actions == 3
 
 
 async def test_a_page_of_somebody_else_is_not_replaced(place: Place, tmp_path: Path) -> None:
@@ -238,7 +263,7 @@ async def test_a_change_of_the_plan_waits_for_an_answer_from_elsewhere(place: Pl
     state = await place.start()
     assert state.stopped is not None
     assert state.stopped.reason == "waiting"
-    assert await answer_run(place.last, confirmed=True, comment="good", workshop=place.workshop) == "left"
+    assert await answer_run(place.last, confirmed=True, comment="good", by="anna", workshop=place.workshop) == "left"
     state = await place.resume()
     assert state.stopped == RunStopped(reason="completed")
     assert state.plan is not None
@@ -248,14 +273,122 @@ async def test_a_change_of_the_plan_waits_for_an_answer_from_elsewhere(place: Pl
 async def test_a_declined_change_of_steps_fails_the_run(place: Place) -> None:
     place.script = PROPOSING
     await place.start()
-    await answer_run(place.last, confirmed=False, comment="no", workshop=place.workshop)
+    await answer_run(place.last, confirmed=False, comment="no", by="anna", workshop=place.workshop)
     assert (await place.resume()).fsm is State.ERROR
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+async def test_a_second_answer_is_refused_with_who_was_first(place: Place, confirmed: bool) -> None:
+    place.script = PROPOSING
+    await place.start()
+    assert await answer_run(place.last, confirmed=confirmed, comment="", by="anna", workshop=place.workshop) == "left"
+    word = "accepted" if confirmed else "declined"
+    for again in (True, False):
+        with pytest.raises(RunRefused, match=f"{word} already, by anna at 20.*nbcc resume {place.last.run_id}"):
+            await answer_run(place.last, confirmed=again, comment="", by="bob", workshop=place.workshop)
+    state = await place.resume()
+    assert state.fsm is (State.WORKFLOW_COMPLETED if confirmed else State.ERROR)
+
+
+async def test_a_late_answer_is_refused_with_who_was_first(place: Place) -> None:
+    place.script = PROPOSING
+    await place.start()
+    await answer_run(place.last, confirmed=True, comment="", by="anna", workshop=place.workshop)
+    await place.resume()
+    with pytest.raises(RunRefused, match=r"completed: no change .* waits .*; the last one was accepted by anna at 20"):
+        await answer_run(place.last, confirmed=False, comment="", by="bob", workshop=place.workshop)
+
+
+async def test_of_two_answers_at_once_the_loser_is_told_who_was_first(place: Place) -> None:
+    place.script = PROPOSING
+    await place.start()
+
+    async def answer(by: str) -> str:
+        try:
+            return await answer_run(place.last, confirmed=True, comment="", by=by, workshop=place.workshop)
+        except RunRefused as refusal:
+            return str(refusal)
+
+    said = await asyncio.gather(*[answer(f"person {number}") for number in range(4)])
+    assert sum(one == "left" for one in said) == 1
+    winner = f"person {said.index('left')}"
+    assert all(f"by {winner} at" in one for one in said if one != "left")
+
+
+async def test_a_command_to_a_run_that_is_being_verified_is_refused(place: Place) -> None:
+    await place.start(limits=Limits(actions=4))
+    refusals: list[str] = []
+
+    async def command() -> None:
+        for ask in (cancel_run, pause_run):
+            with pytest.raises(RunLocked, match=r"is being verified by process .*; wait for it$") as refusal:
+                await ask(place.last, comment="", workshop=place.workshop)
+            refusals.append(str(refusal.value))
+        assert (await summarize(place.last)).status == "limit"
+
+    place.kernel = lambda: CommandingKernel(command)
+    await verify_run(place.last, VerifyOrder(notebook=place.last.notebook), workshop=place.workshop)
+    assert len(refusals) == 2
+    place.kernel = ScriptedKernel
+    state = await place.resume(ResumeOrder(limits={"actions": 0}))
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_command_during_the_final_verification_is_refused(place: Place) -> None:
+    async with place.starting() as session:
+        await drain(session)
+        refusals: list[str] = []
+
+        async def command() -> None:
+            for ask in (cancel_run, pause_run):
+                with pytest.raises(RunRefused, match=r"is completed: there is nothing to (cancel|pause)") as refusal:
+                    await ask(session.folder, comment="", workshop=place.workshop)
+                refusals.append(str(refusal.value))
+
+        place.kernel = lambda: CommandingKernel(command)
+        delivery = await session.deliver(verify=True)
+    assert len(refusals) == 2
+    assert delivery.verification is not None
+    assert delivery.verification.ok
+
+
+async def test_a_pause_that_nobody_lived_to_obey_is_forgotten_by_resume(place: Place) -> None:
+    async with place.starting() as session:
+        await pause_run(session.folder, comment="", workshop=place.workshop)
+        # Left without having been carried out, as by a kill.
+    state = await place.resume()
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_run_that_stopped_before_its_workflow_began_can_be_cancelled(place: Place) -> None:
+    async with place.starting():
+        pass
+    assert await cancel_run(place.last, comment="enough", workshop=place.workshop) == "done"
+    state = await load_state(place.last)
+    assert (state.fsm, state.stopped) == (State.IDLE, RunStopped(reason="cancelled", detail="enough"))
+    with pytest.raises(RunRefused, match="is cancelled; there is nothing to cancel"):
+        await cancel_run(place.last, comment="", workshop=place.workshop)
+    with pytest.raises(RunRefused, match="--restart reset"):
+        await place.resume()
+    state = await place.resume(ResumeOrder(restart="reset"))
+    assert state.stopped == RunStopped(reason="completed")
+
+
+async def test_a_run_cancelled_at_rest_says_so_in_its_notebook(place: Place) -> None:
+    await place.start(limits=Limits(actions=3))
+    await cancel_run(place.last, comment="enough", workshop=place.workshop)
+    file = read_notebook(place.last.notebook)
+    note = file.document.cells.last
+    assert note is not None
+    assert "(cancelled: enough)" in note.source
+    assert "--restart reset" in note.source
+    assert (file.run["stopped"], file.run["state"]) == ("cancelled", "cancelled")
 
 
 async def test_an_answer_that_nobody_waits_for_is_refused(place: Place) -> None:
     await place.start()
     with pytest.raises(RunRefused, match="no change of its plan waits"):
-        await answer_run(place.last, confirmed=True, comment="", workshop=place.workshop)
+        await answer_run(place.last, confirmed=True, comment="", by="anna", workshop=place.workshop)
     with pytest.raises(RunRefused, match="nobody is carrying it out"):
         await pause_run(place.last, comment="", workshop=place.workshop)
 

@@ -176,3 +176,16 @@ def test_the_cells_that_are_delivered_have_the_numbers_of_a_fresh_kernel() -> No
     shown = [cell for cell in shown_document(state, run_id="r").cells if cell.type is CellType.CODE]
     assert [cell.execution_count for cell in shown] == [1, 2]
     assert [cell.outputs[0]["execution_count"] for cell in shown] == [1, 2]
+
+
+def test_a_cell_that_succeeded_and_failed_when_it_was_run_again_is_delivered_as_it_succeeded() -> None:
+    printed = {"output_type": "stream", "name": "stdout", "text": "1\n"}
+    state = state_with("d = {'a': 1}", "removed = d.pop('a')", "print(removed)", stopped=RunStopped(reason="completed"))
+    document = state.document.with_changed_cell("c1", outputs=(printed,), execution_count=2)
+    document = document.with_changed_cell("c1", source="changed")
+    document = document.with_changed_cell("c1", outputs=(ERROR,), execution_count=4, metadata={"note": "kept"})
+    shown = list(shown_document(replace(state, document=document), run_id="run").cells)
+    assert [cell.source for cell in shown] == ["d = {'a': 1}", "removed = d.pop('a')", "print(removed)"]
+    assert (shown[1].outputs, shown[1].execution_count, shown[1].metadata) == ((printed,), 2, {"note": "kept"})
+    again = document.with_changed_cell("c1", outputs=(), execution_count=5)
+    assert shown_document(replace(state, document=again), run_id="run").cells.get("c1") == again.cell("c1")

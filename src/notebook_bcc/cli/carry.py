@@ -18,6 +18,8 @@ from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
 from notebook_bcc.runs.session import Company, Delivery, Session
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 async def carry_out(
     opening: Callable[[Company], AbstractAsyncContextManager[Session]],
@@ -33,7 +35,7 @@ async def carry_out(
         async with opening(company) as session:
             with ctrl_c(session, view, words, person):
                 await _carry(session, view, person)
-            delivery = await _deliver(session, view, words, verify=verify)
+                delivery = await _deliver(session, view, verify=verify)
             view.close()
             return report(session.state, delivery, run_id=session.folder.run_id, view=view, words=words)
 
@@ -62,22 +64,12 @@ async def _asked(session: Session, person: ConsolePerson) -> RunResumed | None:
     return None
 
 
-async def _deliver(session: Session, view: View, words: Words, *, verify: bool) -> Delivery:
-    """Deliver; Ctrl-C skips the verification, which may take as long as the run did."""
-    work = asyncio.create_task(session.deliver(verify=verify, on_cell=view.verifying))
+async def _deliver(session: Session, view: View, *, verify: bool) -> Delivery:
+    """Deliver. A signal skips the verification, which may take as long as the run did; the rest takes seconds."""
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, work.cancel)
-    try:
-        return await work
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        work.cancel()
-    view.say(words("verification_skipped", command=f"nbcc verify {session.folder.run_id}"), tone="warning")
-    return await session.deliver(verify=False)
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, session.skip_verification)
+    return await session.deliver(verify=verify, on_cell=view.verifying)
 
 
 @asynccontextmanager
@@ -97,7 +89,7 @@ async def drawn(view: View) -> AsyncIterator[None]:
 def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | None = None) -> Iterator[None]:
     """Ctrl-C once: pause after the current action. Twice, or a request to terminate: stop at once, resumable.
 
-    A question that is being asked is left for later.
+    A question that is being asked is left for later. Whoever wants the process gone does not wait for a verification.
     """
     loop = asyncio.get_running_loop()
     pressed = 0
@@ -107,7 +99,9 @@ def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | N
         pressed += 1
         if person is not None:
             person.leave()
-        if pressed == 1:
+        if session.state.stopped is not None:
+            session.skip_verification()
+        elif pressed == 1:
             session.pause()
             view.say(words("pausing"), tone="warning")
         else:
@@ -117,13 +111,14 @@ def ctrl_c(session: Session, view: View, words: Words, person: ConsolePerson | N
         if person is not None:
             person.leave()
         session.stop("stopped by a signal")
-        view.say(words("stopping"), tone="warning")
+        session.skip_verification()
+        if session.state.stopped is None:
+            view.say(words("stopping"), tone="warning")
 
-    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: terminate}
-    for number, handler in handlers.items():
-        loop.add_signal_handler(number, handler)
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, interrupt if number is signal.SIGINT else terminate)
     try:
         yield
     finally:
-        for number in handlers:
+        for number in _SIGNALS:
             loop.remove_signal_handler(number)

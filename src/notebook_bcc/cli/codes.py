@@ -35,8 +35,8 @@ MEANINGS = {
     Exit.USAGE: "usage, or bad input",
     Exit.STOPPED: "stopped and resumable: limit, waiting, paused, interrupted, disk full",
     Exit.CANCELLED: "cancelled",
-    Exit.UNVERIFIED: "verification failed: the notebook does not give the same results again",
-    Exit.LOCKED: "another process is carrying out this run",
+    Exit.UNVERIFIED: "not verified: the notebook does not give the same results again, or could not be run again",
+    Exit.LOCKED: "another process is carrying out this run, or verifying it",
     Exit.JOURNAL: "the journal cannot be read",
     Exit.INTERNAL: "a fault of this program",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from typing import Annotated
 
 import typer
@@ -57,9 +59,18 @@ async def reject_command(
     return await _answer(run, settings_of(runs=runs, lang=lang), confirmed=False, comment=comment, resume=resume)
 
 
+def _user() -> str:
+    """Who types this, for those who come second."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run under a number that has no name.
+        return f"user {os.getuid()}"
+
+
 async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str, resume: bool) -> Exit:
     folder = find_run(settings.runs, run)
-    outcome = await answer_run(folder, confirmed=confirmed, comment=comment, workshop=workshop())
+    outcome = await answer_run(folder, confirmed=confirmed, comment=comment, by=_user(), workshop=workshop())
     word = "accepted" if confirmed else "declined"
     if outcome == "asked":
         print(f"the change of the plan of run {folder.run_id} is {word}")

@@ -44,6 +44,12 @@ def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, word
         view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
     elif reason != "completed":
         view.say(words("go_on", command=f"nbcc resume {run_id}"))
+    if delivery.skipped:
+        view.say(words("verification_skipped", command=f"nbcc verify {run_id}"), tone="warning")
+    if delivery.unverified:
+        view.fact("not_verified", reason=delivery.unverified)
+        view.say(words("unverified", why=delivery.unverified), tone="error")
+        return Exit.UNVERIFIED
     if delivery.verification is not None and not report_verification(delivery.verification, view, words):
         return Exit.UNVERIFIED
     return exit_of_stop(reason)

@@ -21,7 +21,7 @@ from notebook_bcc.errors import JournalFailed
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.folder import find_run, run_folders
 from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
-from notebook_bcc.runs.saver import has_failed, models_used
+from notebook_bcc.runs.saver import models_used
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
 
@@ -121,7 +121,7 @@ def _facts(summary: RunSummary) -> dict[str, Any]:
 def _rows(summary: RunSummary, state: RunState) -> list[tuple[str, str]]:
     done, of = step_counts(state)
     code = [cell for cell in state.document.cells if cell.type is CellType.CODE]
-    failed = sum(has_failed(cell) for cell in code)
+    failed = sum(cell.has_failed for cell in code)
     stopped = state.stopped
     return [
         ("run", summary.folder.run_id),

@@ -21,7 +21,6 @@ from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import load_state, read_entries
-from notebook_bcc.runs.saver import has_failed
 
 _SIGNS = {CellType.CODE: "code", CellType.MARKDOWN: "text", CellType.THINKING: "think"}
 
@@ -118,7 +117,7 @@ def _count(cell: Cell) -> str:
 def _result(cell: Cell) -> str:
     if cell.type is not CellType.CODE:
         return ""
-    return "FAILED" if has_failed(cell) else "ok" if cell.execution_count is not None else "unrun"
+    return "FAILED" if cell.has_failed else "ok" if cell.execution_count is not None else "unrun"
 
 
 def _history_lines(state: RunState) -> Iterator[str]:

@@ -19,6 +19,7 @@ from notebook_bcc.cli.options import (
     choose_view,
     settings_of,
 )
+from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.words import Words
 from notebook_bcc.errors import RunNotFound
 from notebook_bcc.notebook.reading import read_notebook
@@ -63,11 +64,15 @@ async def verify_command(
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
-        if folder is None:
-            result = await verify_notebook(order, workshop(settings), on_cell=view.verifying)
-        else:
-            result = await verify_run(folder, order, workshop=workshop(settings), on_cell=view.verifying)
+        tools = workshop(settings)
+        result = await until_stopped(
+            verify_notebook(order, tools, on_cell=view.verifying)
+            if folder is None
+            else verify_run(folder, order, workshop=tools, on_cell=view.verifying)
+        )
         view.close()
+        if result is None:
+            return Exit.INTERRUPTED
         return Exit.COMPLETED if report_verification(result, view, words) else Exit.UNVERIFIED
 
 

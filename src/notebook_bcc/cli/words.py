@@ -112,6 +112,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "NOT verified: {count} differences when run again in a fresh kernel",
         "验证未通过：在全新内核中重新执行后有 {count} 处差异",
     ),
+    "unverified": ("not verified: {why}", "未验证：{why}"),
     "replay_identical": (
         "the replay gave the same notebook to the byte: {cells} cells",
         "重放得到逐字节相同的笔记本：{cells} 个单元格",

@@ -168,7 +168,7 @@ async def _noted(desk: Desk, area: Area, silent: str) -> Finding:
     for note in course.notes_of(area):
         return fails(note.text, note.exchange)
     advised = [asked.answer.transition for asked in course.judged if asked.answer is not None]
-    moved = any(advice.next_stage_id or advice.next_step_id for advice in advised)
+    moved = any(advice.destination is not None for advice in advised)
     return holds() if moved else skipped(silent)
 
 

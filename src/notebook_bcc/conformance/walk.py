@@ -18,6 +18,7 @@ from notebook_bcc.conformance.playing import Played, play
 from notebook_bcc.conformance.position import Position
 from notebook_bcc.conformance.stream import read_stream
 from notebook_bcc.engine.context_filter import filter_observation
+from notebook_bcc.engine.context_update import target_after
 from notebook_bcc.errors import PlanInvalid
 from notebook_bcc.protocol.actions import UpdateWorkflow
 from notebook_bcc.protocol.messages import Options, PlanningResponse, Request
@@ -89,7 +90,8 @@ class Walker:
         self._course.plan_of = "server" if plan is not None else "kit"
         self._course.plan = plan if plan is not None else OWN_PLAN
         self._at = replace(self._at, plan=self._course.plan)
-        self._fire(Event.START_WORKFLOW, stage_id=self._course.plan.stages[0].id)
+        wanted = self._target[0] if self._target is not None else None
+        self._fire(Event.START_WORKFLOW, stage_id=wanted or self._course.plan.stages[0].id)
 
     async def _stage_running(self) -> None:
         answer = await self._judge("stage")
@@ -186,10 +188,10 @@ class Walker:
         if read.answer is None:
             self._course.stopped = f"no judgement in {self._at.state.value}: {exchange.problem or read.problems[0][1]}"
             return None
-        self._take(read.answer, exchange)
+        self._take(question, read.answer, exchange)
         return read.answer
 
-    def _take(self, answer: PlanningResponse, exchange: Exchange) -> None:
+    def _take(self, question: Question, answer: PlanningResponse, exchange: Exchange) -> None:
         self._at = self._at.told(answer)
         self._behavior = answer.behavior.id if answer.behavior is not None else None
         update = answer.context_update
@@ -198,7 +200,7 @@ class Walker:
         if update.stage_steps_update is not None:
             steps = update.stage_steps_update
             self._change_steps(steps.stage_id or self._at.stage_id, steps.steps, exchange)
-        self._navigate(answer, exchange)
+        self._navigate(question, answer, exchange)
 
     def _change_plan(self, plan: Workflow, exchange: Exchange) -> None:
         """Changes are confirmed, as with `confirm auto`; one that cannot be applied is a note and changes nothing."""
@@ -227,18 +229,18 @@ class Walker:
             return
         self._change_plan(self._at.plan.with_steps(stage_id, steps), exchange)
 
-    def _navigate(self, answer: PlanningResponse, exchange: Exchange) -> None:
-        advice, plan = answer.transition, self._at.plan or answer.context_update.workflow_update
-        if (advice.next_stage_id is None and advice.next_step_id is None) or plan is None:
+    def _navigate(self, question: Question, answer: PlanningResponse, exchange: Exchange) -> None:
+        advice, plan = answer.transition, self._at.plan or answer.context_update.workflow_update or OWN_PLAN
+        place = (self._at.stage_id, self._at.step_id)
+        self._target = target_after(self._target, advice, question, at=place)
+        if advice.destination is None:
             return
-        stage_id = advice.next_stage_id or self._at.stage_id
+        stage_id = advice.next_stage_id or self._at.stage_id or plan.stages[0].id
         stage = plan.stage(stage_id) if stage_id is not None else None
         if stage is None or (advice.next_step_id is not None and stage.step(advice.next_step_id) is None):
-            place = "/".join(part for part in (stage_id, advice.next_step_id) if part)
-            self._course.notes.append(Note("navigation", f"{place!r} is not in the plan", exchange))
-            self._course.stopped = f"the server wants to go to {place!r}, which is not in the plan"
-            return
-        self._target = (advice.next_stage_id, advice.next_step_id)
+            named = "/".join(part for part in (stage_id, advice.next_step_id) if part)
+            self._course.notes.append(Note("navigation", f"{named!r} is not in the plan", exchange))
+            self._course.stopped = f"the server wants to go to {named!r}, which is not in the plan"
 
     def _fire(self, event: Event, *, stage_id: str | None = None, step_id: str | None = None) -> None:
         if self._course.stopped:

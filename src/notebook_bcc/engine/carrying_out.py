@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.decide import elapsed, time_is_up
+from notebook_bcc.engine.partial_outputs import PartialOutputs
 from notebook_bcc.engine.plan_changes import changes_nothing, fills_in, proposal_problem
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
@@ -16,14 +18,15 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     Faulted,
+    KernelLost,
     OutputReceived,
     Record,
+    RunStopped,
     Transitioned,
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, Exec, parse_action
-from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -31,8 +34,6 @@ Batch = tuple[Record, ...]
 
 # Actions that change the notebook or the plan and nothing else: they are done as soon as they have arrived.
 AT_ONCE = frozenset(BUILTIN_ACTIONS) - {"exec"}
-
-_PARTIAL_CHARS = 20_000
 
 
 class ActionCarrier:
@@ -55,25 +56,36 @@ class ActionCarrier:
         self._partial: PartialOutputs | None = None
 
     async def carry_out(self, state: RunState) -> Batch:
-        """The action that was received: its completion, and its transition where nothing waits."""
+        """The action that was received: its completion, and its transition where nothing waits.
+
+        When the run's own time is up the action is left: nothing of it has failed, and a resume carries it out.
+        """
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
-        self._partial = PartialOutputs(received.action_id)
+        if state.kernel.up and not self._kernel.is_alive:
+            # It died while nothing ran: no cell is to blame. The action is carried out once there is another.
+            return (KernelLost(cause="it ended while no cell was running"),)
+        self._partial = PartialOutputs(received.action_id, timer=self._timer)
         try:
-            return await self._whole(state, received, self._partial)
+            async with asyncio.timeout(_seconds_left(state)) as time_left:
+                return await self._whole(state, received, self._partial)
+        except TimeoutError:
+            if not time_left.expired():
+                raise
+            return (RunStopped(reason="limit", detail=time_is_up(state.limits)),)
         finally:
             self._partial = None
 
     def partial_output(self) -> OutputReceived | None:
-        """What the action under way has printed since this was last asked."""
+        """What the action under way has printed since it was last told, where it is time to tell it."""
         return self._partial.taken() if self._partial is not None else None
 
     async def at_once(self, state: RunState, received: ActionReceived) -> Batch | None:
         """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
         if _name_of(received.action) not in AT_ONCE:
             return None
-        return await self._whole(state, received, PartialOutputs(received.action_id))
+        return await self._whole(state, received, PartialOutputs(received.action_id, timer=self._timer))
 
     async def _whole(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
         bench = self._bench(state, received, partial)
@@ -89,7 +101,9 @@ class ActionCarrier:
             document=state.document,
             variables=state.variables,
             kernel=self._kernel,
-            limits=_limits(state),
+            limits=ExecutionLimits(
+                cell_seconds=state.limits.cell_seconds or None, debug_attempts=state.limits.debug_attempts
+            ),
             repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=partial.note,
@@ -126,35 +140,6 @@ class ActionCarrier:
         return (*bench.changes.repairs, *warned, done, moved)
 
 
-class PartialOutputs:
-    """What a running cell has printed since it was last written down."""
-
-    def __init__(self, action_id: str) -> None:
-        self._action_id = action_id
-        self._cell_id = ""
-        self._text: list[str] = []
-        self._chars = 0
-
-    def note(self, cell_id: str, output: Output) -> None:
-        """Remember the stream text of an output, bounded: the whole stands in the cell once it is done."""
-        self._cell_id = cell_id
-        text = output.get("text") if output.get("output_type") == "stream" else None
-        if isinstance(text, str):
-            self._text.append(text)
-            self._chars += len(text)
-            while self._chars > _PARTIAL_CHARS and len(self._text) > 1:
-                self._chars -= len(self._text.pop(0))
-
-    def taken(self) -> OutputReceived | None:
-        """What is new, as a record; None if nothing is."""
-        if not self._text:
-            return None
-        text = "".join(self._text)[-_PARTIAL_CHARS:]
-        self._text, self._chars = [], 0
-        output: dict[str, Any] = {"output_type": "stream", "name": "stdout", "text": text}
-        return OutputReceived(action_id=self._action_id, cell_id=self._cell_id, outputs=(output,))
-
-
 def source_of_exec(state: RunState) -> str | None:
     """What the action under way has the kernel run first, where that can be told: of an exec, its cell."""
     received = state.behavior.current
@@ -167,14 +152,10 @@ def source_of_exec(state: RunState) -> str | None:
         return None
 
 
-def _limits(state: RunState) -> ExecutionLimits:
-    """A cell may run as long as it may, and no longer than the run may."""
-    limits = state.limits
-    seconds = limits.cell_seconds or None
-    if limits.run_seconds:
-        left = max(1.0, limits.run_seconds - elapsed(state))
-        seconds = left if seconds is None else min(seconds, left)
-    return ExecutionLimits(cell_seconds=seconds, debug_attempts=limits.debug_attempts)
+def _seconds_left(state: RunState) -> float | None:
+    """How long the run may still go on; None: as long as it takes."""
+    limit = state.limits.run_seconds
+    return max(1.0, limit - elapsed(state)) if limit else None
 
 
 def _waits(state: RunState, done: ActionCompleted) -> bool:

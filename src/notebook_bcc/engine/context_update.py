@@ -8,19 +8,27 @@ from typing import Any
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, fills_in
 from notebook_bcc.engine.state import LevelState, RunState, Told, evolve
 from notebook_bcc.engine.tracking import unique
-from notebook_bcc.journal.records import PlanProposal
-from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate
+from notebook_bcc.journal.records import PlanProposal, Purpose
+from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate, TransitionAdvice
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import Level, TodoOperation
 
 Changes = dict[str, Any]
+Place = tuple[str | None, str | None]
+_ON_THE_WAY: frozenset[Purpose] = frozenset({"stage", "step_end", "stage_end"})
 _LEVELS = {Level.STAGES: "stages", Level.STEPS: "steps", Level.BEHAVIORS: "behaviors"}
 
 
-def apply_context_update(state: RunState, response: PlanningResponse) -> Changes:
+def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> Changes:
     """The changes an answer of /planning brings."""
     update = response.context_update
-    changes: Changes = {"told": _told(state.told, response), "filter": response.context_filter}
+    changes: Changes = {
+        "told": _told(state.told, response),
+        "filter": response.context_filter,
+        "target": target_after(
+            state.target, response.transition, purpose, at=(state.position.stage_id, state.position.step_id)
+        ),
+    }
     for one in update.progress_updates:
         name = _LEVELS[one.level]
         level: LevelState = changes.get(name, getattr(state, name))
@@ -36,9 +44,6 @@ def apply_context_update(state: RunState, response: PlanningResponse) -> Changes
         changes[name] = level
     if update.promotions:
         changes["promotions"] = (*state.promotions, *update.promotions)
-    target = _target(state, response)
-    if target is not None:
-        changes["target"] = target
     for proposal in proposals_of(state, update):
         changes |= proposed(evolve(state, changes), proposal)
     if update.workflow_update is not None and update.workflow_update.sections:
@@ -105,9 +110,14 @@ def planned_sections(told: Told, sections: tuple[str, ...]) -> SectionProgress:
     return (old if isinstance(old, SectionProgress) else SectionProgress()).model_copy(update={"all": sections})
 
 
-def _target(state: RunState, response: PlanningResponse) -> tuple[str | None, str | None] | None:
-    """Where a server-controlled transition wants to go; whoever received the answer has checked that it exists."""
-    advice = response.transition
-    if advice.next_stage_id is None and advice.next_step_id is None:
-        return None
-    return (advice.next_stage_id, advice.next_step_id)
+def target_after(target: Place | None, advice: TransitionAdvice, purpose: Purpose, *, at: Place) -> Place | None:
+    """Where a server-controlled transition wants to go; whoever received the answer has checked that it exists.
+
+    Each answer replaces what an earlier one has named. Only a silent one at a place that the run passes on its way
+    there does not.
+    """
+    named = advice.destination
+    if named is None:
+        return target if purpose in _ON_THE_WAY else None
+    # To begin the step that is about to begin is no other place.
+    return None if purpose == "step" and (named[0] or at[0], named[1]) == at else named

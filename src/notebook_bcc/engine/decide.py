@@ -97,8 +97,13 @@ def _limit_reached(state: RunState) -> str:
     if limits.actions and state.actions_completed >= limits.actions and state.fsm is State.ACTION_COMPLETED:
         return f"the limit of {limits.actions} actions is reached (MAX_EXECUTION_STEPS, --max-actions)"
     if limits.run_seconds and elapsed(state) >= limits.run_seconds:
-        return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
+        return time_is_up(limits)
     return ""
+
+
+def time_is_up(limits: Limits) -> str:
+    """What a run says that has had its seconds."""
+    return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
 
 
 def _fail(state: RunState, reason: str) -> Intent:
@@ -114,7 +119,8 @@ def _idle(state: RunState) -> Intent:
         return AskPlanning("start")
     if state.plan is None:
         return Stop("interrupted", "the planner brought no plan, and the run was not given one")
-    return Fire(Event.START_WORKFLOW, stage_id=state.plan.stages[0].id)
+    wanted = state.target[0] if state.target is not None else None
+    return Fire(Event.START_WORKFLOW, stage_id=wanted or state.plan.stages[0].id)
 
 
 def _stage_running(state: RunState) -> Intent:

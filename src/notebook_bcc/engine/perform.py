@@ -85,7 +85,7 @@ class Performer:
         return self._desk.models_asked()
 
     def partial_output(self) -> OutputReceived | None:
-        """What the cell under way has printed since this was last asked."""
+        """What the cell under way has printed since it was last told, where it is time to tell it."""
         return self._carrier.partial_output()
 
     async def at_once(self, intent: Intent, state: RunState) -> Batch | None:

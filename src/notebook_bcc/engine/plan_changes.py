@@ -63,32 +63,34 @@ def _kept_stages(state: RunState, new: Workflow) -> str:
     if state.plan is None:
         return ""
     done = [item.key for item in state.stages.completed]
-    current = state.position.stage_id
-    problem = _kept("stage", done, current, [stage.id for stage in new.stages])
-    if problem or current is None:
-        return problem
-    stage = new.stage(current)
-    return _kept_steps(state, current, stage.steps) if stage is not None and stage.steps else ""
+    old, ids = [stage.id for stage in state.plan.stages], [stage.id for stage in new.stages]
+    problem = _kept("stage", done, state.position.stage_id, old=old, new=ids)
+    # A stage that comes without steps keeps those it has.
+    problems = [_kept_steps(state, stage.id, stage.steps) for stage in new.stages if stage.steps]
+    return next((one for one in [problem, *problems] if one), "")
 
 
 def _kept_steps(state: RunState, stage_id: str, steps: Sequence[Step]) -> str:
-    if state.stages.is_completed(stage_id) and stage_id != state.position.stage_id:
-        old = state.plan.stage(stage_id) if state.plan is not None else None
-        same = old is not None and [step.id for step in old.steps] == [step.id for step in steps]
-        return "" if same else f"stage {stage_id!r} is completed; its steps cannot change"
-    if stage_id != state.position.stage_id:
+    stage = state.plan.stage(stage_id) if state.plan is not None else None
+    if stage is None:
         return ""
-    done = [item.key for item in state.steps.completed]
-    return _kept("step", done, state.position.step_id, [step.id for step in steps])
+    old, new = [step.id for step in stage.steps], [step.id for step in steps]
+    if stage_id == state.position.stage_id:
+        done = [item.key for item in state.steps.completed]
+        return _kept("step", done, state.position.step_id, old=old, new=new)
+    if state.stages.is_completed(stage_id) and old != new:
+        return f"stage {stage_id!r} is completed; its steps cannot change"
+    return ""
 
 
-def _kept(what: str, done: Sequence[str], current: str | None, new: Sequence[str]) -> str:
+def _kept(what: str, done: Sequence[str], current: str | None, *, old: Sequence[str], new: Sequence[str]) -> str:
     gone = [one for one in [*done, *([current] if current else [])] if one not in new]
     if gone:
         return f"{what} {gone[0]!r} is completed or under way and cannot be removed"
-    order = [one for one in new if one in done]
-    if order != list(done):
-        return f"completed {what}s cannot be reordered: they are {', '.join(done)}"
+    # In the plan's order: a planner may have had them done in another one.
+    order = [one for one in old if one in done]
+    if [one for one in new if one in done] != order:
+        return f"completed {what}s cannot be reordered: they are {', '.join(order)}"
     return ""
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from notebook_bcc.engine.context_filter import asked_variables, filter_observation
-from notebook_bcc.engine.context_update import proposals_of
+from notebook_bcc.engine.context_update import proposals_of, proposed
 from notebook_bcc.engine.decide import budget_of
 from notebook_bcc.engine.observe import feedback, observe
-from notebook_bcc.engine.plan_changes import changes_nothing, proposal_problem
+from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.state import RunState, evolve
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
     KernelDied,
@@ -31,6 +31,7 @@ from notebook_bcc.journal.records import (
     GeneratingAsked,
     GeneratingEnded,
     GeneratingFailed,
+    KernelLost,
     ModelAsked,
     ModelMessage,
     PlanningAnswered,
@@ -141,7 +142,8 @@ class PlannerDesk:
         try:
             observation, summaries, warnings = await self._filtered(state)
         except KernelDied as death:
-            yield (Faulted(reason=f"the summaries for the context filter could not be made: {death}"),)
+            # A dead kernel is brought up again, and the summaries are asked of that one.
+            yield (KernelLost(cause=death.cause),)
             return
         last = attempt + self._asking.retries + 1
         number = attempt
@@ -315,11 +317,13 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
     """The answer as far as it can be used; a plan that cannot be applied, or a place that does not exist, is said."""
     problems: list[Record] = []
     update = response.context_update
+    # `now` has what only fills in; `then` has also what waits for its confirmation, which later parts may build on.
+    now = then = state
     for proposal in proposals_of(state, update):
-        if changes_nothing(state.plan, proposal):
-            continue
-        problem = proposal_problem(state, proposal)
+        problem = "" if changes_nothing(then.plan, proposal) else proposal_problem(then, proposal)
         if not problem:
+            now = evolve(now, proposed(now, proposal))
+            then = evolve(then, {"plan": applied(then.plan, proposal)})
             continue
         dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
         update = update.model_copy(update={dropped: None})
@@ -327,7 +331,7 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
         problems.append(
             Faulted(reason=problem) if fatal else Warned(message=f"the planner's plan is refused: {problem}")
         )
-    unknown = _unknown_target(state, response)
+    unknown = _unknown_target(now, response)
     if unknown:
         problems.append(Faulted(reason=unknown))
         advice = response.transition.model_copy(update={"next_stage_id": None, "next_step_id": None})
@@ -339,14 +343,15 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
 
 
 def _unknown_target(state: RunState, response: PlanningResponse) -> str:
-    advice = response.transition
-    if advice.next_stage_id is None and advice.next_step_id is None:
+    target = response.transition.destination
+    if target is None:
         return ""
-    stage_id = advice.next_stage_id or state.position.stage_id
-    plan = response.context_update.workflow_update if state.plan is None else state.plan
-    stage = plan.stage(stage_id or "") if plan is not None else None
+    # Before the start the first stage is the one that is entered.
+    first = state.plan.stages[0].id if state.plan is not None else None
+    stage_id, step_id = target[0] or state.position.stage_id or first, target[1]
+    stage = state.plan.stage(stage_id or "") if state.plan is not None else None
     if stage is None:
         return f"the planner wants to go to stage {stage_id!r}, which is not in the plan"
-    if advice.next_step_id is not None and stage.step(advice.next_step_id) is None:
-        return f"the planner wants to go to step {advice.next_step_id!r}, which is not in stage {stage.id!r}"
+    if step_id is not None and stage.step(step_id) is None:
+        return f"the planner wants to go to step {step_id!r}, which is not in stage {stage.id!r}"
     return ""

@@ -65,7 +65,7 @@ async def bring_up(kernel: Kernel, state: RunState, *, due: str | None = None) -
             found.append(f"cell {rerun.cell_id}: {rerun.difference}")
         if not rerun.success and not state.kernel.accept_differences:
             return
-    found += _namespace_differences(state.kernel.variables, variables)
+    found += _namespace_differences(state.kernel.reproducible, variables)
     yield (KernelRebuilt(cells=len(steps), differences=tuple(found[:100]), variables=variables, execution_count=count),)
 
 
@@ -110,6 +110,8 @@ async def _again(
     kernel: Kernel, state: RunState, step: KernelStep, index: int, of: int, *, last: bool
 ) -> tuple[CellRerun, Execution]:
     cell = state.document.cell(step.cell_id)
+    # It may have failed when it was run again later.
+    cell = cell.last_success or cell
     execution = await kernel.execute(cell.source, time_limit=state.limits.cell_seconds or None)
     # A cell that ran twice shows only its last outputs: the runs before cannot be compared.
     difference = _difference(execution, cell.outputs if last else None)

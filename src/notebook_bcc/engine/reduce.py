@@ -19,7 +19,7 @@ from notebook_bcc.engine.state import (
     bounded,
     evolve,
 )
-from notebook_bcc.engine.tracking import note_artifact, note_variables
+from notebook_bcc.engine.tracking import forget_variables, note_artifact, note_variables
 from notebook_bcc.engine.transitions import apply_transition
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
@@ -60,6 +60,7 @@ from notebook_bcc.planners.llm.budget import Call
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.vocabulary import State
 
 Changes = dict[str, Any]
 
@@ -112,8 +113,8 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         "elapsed_before": elapsed(state),
         "session_at": at,
         "behavior": evolve(state.behavior, {"stream_open": False, "out_of_budget": ""}),
-        "kernel": replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0),
-        "recover": record.restart,
+        **_with_kernel(state, _kernel_left(state, record)),
+        "recover": _recovery(state, record),
         "fault": "",
         "pause": False,
         "stopped": None,
@@ -132,9 +133,26 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         changes["planner"] = record.planner
     if record.kernel_url is not None:
         changes["kernel_url"] = record.kernel_url
-        # On another server there is no such kernel.
-        changes["kernel"] = replace(changes["kernel"], session="", known=False)
     return changes
+
+
+def _kernel_left(state: RunState, record: RunResumed) -> KernelState:
+    """The kernel as the process before has left it."""
+    kernel = replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0)
+    if record.kernel_url is not None:
+        # On another server there is no such kernel.
+        kernel = replace(kernel, session="", known=False)
+    # A question that waits for its answer is asked again as it was asked.
+    taken_up = kernel.session and kernel.known
+    return kernel if taken_up or state.asked is not None else replace(kernel, variables=kernel.reproducible)
+
+
+def _recovery(state: RunState, record: RunResumed) -> str:
+    """What a person chose for an error. Where there is none, a plain resume chooses nothing: the next error ends the
+    run. Only a stream that died with a process is asked for again all the same."""
+    if record.restart == "behavior" and state.fsm is not State.ERROR:
+        return "behavior" if state.recover == "behavior" else ""
+    return record.restart
 
 
 def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +193,7 @@ def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> Changes:
 
 
 def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> Changes:
-    return {"asked": None, "verdict": record, **apply_context_update(state, record.response)}
+    return {"asked": None, "verdict": record, **apply_context_update(state, record.response, record.purpose)}
 
 
 def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> Changes:
@@ -263,9 +281,10 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Chan
         changes["told"] = replace(state.told, section_progress=_next_section(state, record))
     changes["behavior"] = evolve(behavior, facts)
     if record.executed is not None or record.variables or record.removed:
-        changes["kernel"] = _kernel_after(state.kernel, record)
-    if record.variables:
-        changes["behaviors"] = note_variables(state, record.variables)
+        kernel = _kernel_after(state.kernel, record)
+        changes |= _with_kernel(state, kernel)
+        if new := [name for name in record.variables if name in kernel.variables]:
+            changes["behaviors"] = note_variables(evolve(state, changes), new)
     if record.proposal is not None:
         changes |= proposed(state, record.proposal)
     return changes
@@ -304,17 +323,37 @@ def _with_change(document: Document, change: CellChange) -> Document:
 
 
 def _kernel_after(kernel: KernelState, record: ActionCompleted) -> KernelState:
-    variables = kernel.variables
-    if record.variables or record.removed:
-        gone = set(record.removed)
-        variables = {name: value for name, value in variables.items() if name not in gone} | record.variables
-    steps = kernel.steps
-    if record.executed is not None and record.success:
-        steps = steps.appended(KernelStep(cell_id=record.executed))
+    steps, reproducible = kernel.steps, kernel.reproducible
+    for cell_id in record.succeeded_cells:
+        steps = steps.appended(KernelStep(cell_id=cell_id))
+    if record.succeeded_cells:
+        reproducible = _changed(reproducible, record)
     if record.kernel_died:
-        return replace(kernel, variables=variables, steps=steps, up=False, known=False, losses=kernel.losses + 1)
+        return _gone(replace(kernel, reproducible=reproducible, steps=steps, losses=kernel.losses + 1))
+    # As long as no cell fails, both are the same.
+    alike = bool(record.succeeded_cells) and kernel.variables is kernel.reproducible
+    variables = reproducible if alike else _changed(kernel.variables, record)
     count = max((cell.execution_count or 0 for cell in record.cells), default=0) or kernel.count
-    return replace(kernel, variables=variables, steps=steps, count=count)
+    return replace(kernel, variables=variables, reproducible=reproducible, steps=steps, count=count)
+
+
+def _changed(variables: dict[str, Any], record: ActionCompleted | ArtifactPromoted) -> dict[str, Any]:
+    if not record.variables and not record.removed:
+        return variables
+    gone = set(record.removed)
+    return {name: value for name, value in variables.items() if name not in gone} | record.variables
+
+
+def _gone(kernel: KernelState) -> KernelState:
+    """The kernel after its end: with what a rebuilt one will have, and no more."""
+    return replace(kernel, up=False, known=False, variables=kernel.reproducible)
+
+
+def _with_kernel(state: RunState, kernel: KernelState) -> Changes:
+    """The kernel, and the levels without the names that it has no longer."""
+    if kernel.variables is state.kernel.variables:
+        return {"kernel": kernel}
+    return {"kernel": kernel, **forget_variables(state, state.kernel.variables.keys() - kernel.variables.keys())}
 
 
 def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
@@ -342,15 +381,14 @@ def _repair_tried(state: RunState, record: RepairTried, at: str) -> Changes:
 
 
 def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Changes:
-    gone = set(record.removed)
-    kept = {name: value for name, value in state.kernel.variables.items() if name not in gone}
     steps = state.kernel.steps.appended(KernelStep(cell_id=record.cell.cell_id))
     # `lastAddedCellId` stays the cell that the planner added last.
     document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
     return {
         "kernel": replace(
             state.kernel,
-            variables=kept | record.variables,
+            variables=_changed(state.kernel.variables, record),
+            reproducible=_changed(state.kernel.reproducible, record),
             steps=steps,
             count=record.cell.execution_count or state.kernel.count,
         ),
@@ -391,6 +429,7 @@ def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> Chan
 def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
     kernel = replace(
         state.kernel,
+        variables=state.kernel.reproducible,
         up=len(state.kernel.steps) == 0,
         known=len(state.kernel.steps) == 0,
         count=0,
@@ -401,7 +440,7 @@ def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
         language=record.language,
         language_version=record.language_version,
     )
-    return {"kernel": kernel}
+    return _with_kernel(state, kernel)
 
 
 def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> Changes:
@@ -430,16 +469,18 @@ def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
         count=record.execution_count,
         blocked="",
         variables=record.variables,
+        reproducible=record.variables,
         differences=record.differences,
     )
+    changes = _with_kernel(state, kernel)
     if not record.differences:
-        return {"kernel": kernel}
+        return changes
     text = "WARN: the kernel was rebuilt with differences:\n" + "\n".join(record.differences[:20])
-    return {"kernel": kernel, **with_effects(state, text)}
+    return {**changes, **with_effects(state, text)}
 
 
 def _kernel_lost(state: RunState, record: KernelLost, at: str) -> Changes:
-    return {"kernel": replace(state.kernel, up=False, known=False, losses=state.kernel.losses + 1)}
+    return _with_kernel(state, _gone(replace(state.kernel, losses=state.kernel.losses + 1)))
 
 
 def _command_taken(state: RunState, record: CommandTaken, at: str) -> Changes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
@@ -19,7 +18,7 @@ from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import GoalReward, Reward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import BccError, RunRefused
+from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal, PostedCommand
 from notebook_bcc.journal.records import (
@@ -39,14 +38,15 @@ from notebook_bcc.protocol.vocabulary import Event, State
 _log = logging.getLogger(__name__)
 
 _COMMANDS_EVERY = 0.1
-# In looks for commands: often enough to lose little of what a long cell prints, seldom enough to cost nothing.
-_PARTIAL_EVERY = 10
 _READER_LAG = 256
 # Seconds from a cell's way to the kernel until what came before it is written: on few processors the writing would take
 # the one that the cell's start needs.
 _WRITE_AFTER = 0.001
 # Actions that need nobody outside are written in groups of at most about so many entries.
 _GROUP = 64
+_ANSWERS = ("confirm", "reject")
+
+UPDATE_PENDING = frozenset({State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING})
 
 
 class Person(Protocol):
@@ -107,6 +107,8 @@ class Runner:
         self._wish: tuple[Literal["cancel", "stop"], str] | None = None
         self._commands: list[PostedCommand] = []
         self._commands_seen = 0
+        self._forgets = 0
+        self._inbox_trouble = ""
         self._answered = asyncio.Event()
 
     @property
@@ -125,15 +127,26 @@ class Runner:
             self._state = reduce(self._state, entry)
         self._shown = self._state
 
-    async def begin(self, record: RunStarted | RunResumed) -> None:
-        """Start the run, or take it up again. Raises RunRefused when its state does not allow that."""
+    async def begin(self, record: RunStarted | RunResumed) -> Entry:
+        """Start the run, or take it up again: the entry that says so. Raises RunRefused when its state does not allow
+        that."""
         if isinstance(record, RunStarted):
             if self._state.seq:
                 raise RunRefused(f"run {self._state.run_id!r} has begun already; resume it")
         else:
             _check_resumable(self._state, record)
+            if record.forgets is None:
+                posted = await self._journal.commands(after=self._state.commands_seen)
+                record = record.model_copy(update={"forgets": posted[-1].seq if posted else 0})
+            self._forgets = record.forgets or 0
+            self._wish = None
+            self._commands = [one for one in self._commands if one.command.kind in _ANSWERS]
+            if record.restart == "reset" and next_state(self._state.fsm, Event.CANCEL) is not None:
+                given_up = Fire(Event.CANCEL, reason="given up for a new start")
+                self._fold((self._performer.moved(self._state, given_up),))
         await self._append((record,))
         self._shown = self._state
+        return Entry(self._state.seq, self._state.at, record)
 
     async def run(self) -> AsyncGenerator[Entry, None]:
         """Drive the run until it stops; each entry comes out once it is durable and folded."""
@@ -166,6 +179,9 @@ class Runner:
         self._ask_for(("stop", reason))
 
     def _ask_for(self, wish: tuple[Literal["cancel", "stop"], str]) -> None:
+        if self._state.stopped is not None:
+            # Nothing is under way any more; what the run came to is only being synced.
+            return
         self._wish = wish
         # In the middle of a commit of its own the loop is not cut off: it looks at the wish right after it. What is
         # written while a cell runs is not its own: the cell can be left.
@@ -210,7 +226,7 @@ class Runner:
             if task is not None:
                 task.uncancel()
             await self._grant_wish()
-        except BccError:
+        except JournalFailed:
             raise
         except Exception as error:
             # The border post: a fault of ours must not take the run's record with it.
@@ -254,9 +270,10 @@ class Runner:
         return isinstance(intent, (Fire, Refuse, DropProposal))
 
     async def _commit(self, batch: Batch, *, wait: bool) -> None:
-        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it."""
+        """Fold a batch. With `wait` it reaches the journal together with the next one, before anybody hears of it;
+        after the last one there is none."""
         self._fold(batch)
-        if not wait:
+        if not wait or self._state.stopped is not None:
             await self._flush()
         if self._wish is not None:
             raise _Interrupted
@@ -304,6 +321,12 @@ class Runner:
         batch: Batch = tuple(self._taken("cancel"))
         if kind == "cancel" and next_state(self._state.fsm, Event.CANCEL) is not None:
             batch = (*batch, self._performer.moved(self._state, Fire(Event.CANCEL, reason=reason)))
+        elif kind == "cancel" and self._state.fsm is State.IDLE:
+            # The table has no CANCEL before the workflow has begun: the state stays, and the stop alone is final.
+            batch = (*batch, RunStopped(reason="cancelled", detail=reason))
+        elif isinstance(intent := decide(self._state), Stop):
+            # The run had reached its end by itself.
+            batch = (*batch, RunStopped(reason=intent.reason, detail=intent.detail))
         else:
             batch = (*batch, RunStopped(reason="interrupted", detail=reason or "stopped by a person"))
         await self._append(batch)
@@ -311,19 +334,21 @@ class Runner:
     async def _ask_person(self, proposal: PlanProposal) -> None:
         policy = self._state.policies.confirm
         if policy in ("auto", "reject"):
-            await self._decide_update(confirmed=policy == "auto", by="policy", comment="")
+            await self._decide_update(PlanUpdateDecided(confirmed=policy == "auto", by="policy"))
             return
         await self._journal.sync()
         answer = await self._answer(proposal)
         if answer is None and policy == "offer" and self._person is None:
-            await self._decide_update(confirmed=True, by="policy", comment="nobody was there to ask")
+            decided = PlanUpdateDecided(confirmed=True, by="policy", comment="nobody was there to ask")
+            await self._decide_update(decided)
         elif answer is None:
+            await self._take_commands()
             detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
             await self._append((RunStopped(reason="waiting", detail=detail),))
         else:
-            await self._decide_update(confirmed=answer[0], by="person", comment=answer[1])
+            await self._decide_update(answer)
 
-    async def _answer(self, proposal: PlanProposal) -> tuple[bool, str] | None:
+    async def _answer(self, proposal: PlanProposal) -> PlanUpdateDecided | None:
         """The first answer there is: from another process, or from the console."""
         await self._poll_commands()
         posted = self._posted_answer()
@@ -336,57 +361,72 @@ class Runner:
             if not asked.done():
                 return self._posted_answer()
             said = asked.result()
-            return None if said is None else (said, "")
+            return None if said is None else PlanUpdateDecided(confirmed=said)
         finally:
             for task in (asked, waiting):
                 task.cancel()
 
-    def _posted_answer(self) -> tuple[bool, str] | None:
+    def _posted_answer(self) -> PlanUpdateDecided | None:
         self._answered.clear()
-        for posted in self._commands:
-            if posted.command.kind in ("confirm", "reject"):
-                return posted.command.kind == "confirm", posted.command.comment
-        return None
+        first = first_answer(self._commands, self._state)
+        if first is None:
+            return None
+        command = first.command
+        return PlanUpdateDecided(confirmed=command.kind == "confirm", comment=command.comment, who=command.by)
 
-    async def _decide_update(self, *, confirmed: bool, by: Literal["person", "policy"], comment: str) -> None:
-        workflow = self._state.fsm is State.WORKFLOW_UPDATE_PENDING
-        if workflow:
+    async def _decide_update(self, decided: PlanUpdateDecided) -> None:
+        confirmed = decided.confirmed
+        if self._state.fsm is State.WORKFLOW_UPDATE_PENDING:
             event = Event.UPDATE_WORKFLOW_CONFIRMED if confirmed else Event.UPDATE_WORKFLOW_REJECTED
         else:
             event = Event.UPDATE_STEP_CONFIRMED if confirmed else Event.UPDATE_STEP_REJECTED
-        moved = self._performer.moved(self._state, Fire(event, reason=comment))
-        decided = PlanUpdateDecided(confirmed=confirmed, by=by, comment=comment)
-        await self._commit((*self._taken("confirm", "reject"), decided, moved), wait=False)
+        moved = self._performer.moved(self._state, Fire(event, reason=decided.comment))
+        await self._commit((*self._taken(*_ANSWERS), decided, moved), wait=False)
 
     async def _watch(self) -> None:
         """While the run goes on: look for commands of other processes, and write down what a long cell prints."""
-        for number in itertools.count(1):
+        while True:
             await self._poll_commands()
-            if number % _PARTIAL_EVERY == 0 and (printed := self._performer.partial_output()) is not None:
-                await self._append((printed,))
+            if (printed := self._performer.partial_output()) is not None:
+                # What cannot be written now is written with what comes next; if that fails, the run says so.
+                with contextlib.suppress(JournalFailed):
+                    await self._append((printed,))
             await asyncio.sleep(_COMMANDS_EVERY)
 
     async def _poll_commands(self) -> None:
-        after = max(self._commands_seen, self._state.commands_seen)
-        for posted in await self._journal.commands(after=after):
+        for posted in await self._posted_commands():
             self._commands_seen = posted.seq
+            if posted.seq <= self._forgets and posted.command.kind not in _ANSWERS:
+                continue
             self._commands.append(posted)
             if posted.command.kind == "cancel":
                 self._ask_for(("cancel", posted.command.comment or "cancelled by a person"))
-            elif posted.command.kind in ("confirm", "reject"):
+            elif posted.command.kind in _ANSWERS:
                 self._answered.set()
+
+    async def _posted_commands(self) -> Sequence[PostedCommand]:
+        """What is new in the inbox. If it cannot be read the run goes on and looks again: the next look may succeed."""
+        try:
+            posted = await self._journal.commands(after=max(self._commands_seen, self._state.commands_seen))
+        except JournalFailed as error:
+            if str(error) != self._inbox_trouble:
+                _log.warning("the commands of other processes cannot be read: %s", error)
+            self._inbox_trouble = str(error)
+            return ()
+        self._inbox_trouble = ""
+        return posted
 
     async def _take_commands(self) -> None:
         """Write down the commands that need no more than that; an answer nobody waits for is said to be one."""
         if not self._commands:
             return
-        batch: Batch = tuple(self._taken("pause"))
-        pending = self._state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING)
-        if not pending:
-            stray = self._taken("confirm", "reject")
-            batch = (*batch, *stray, *[Warned(message=f"{one.command}: no change of the plan waits") for one in stray])
+        if first_answer(self._commands, self._state) is not None:
+            # It is decided on first: a resume does not look at commands before one that was taken.
+            return
+        stray = [posted.command for posted in self._commands if posted.command.kind in _ANSWERS]
+        batch: Batch = tuple(self._taken("pause", *_ANSWERS))
         if batch:
-            await self._append(batch)
+            await self._append((*batch, *[Warned(message=_waits_no_more(command)) for command in stray]))
 
     def _taken(self, *kinds: str) -> list[CommandTaken]:
         mine = [posted for posted in self._commands if posted.command.kind in kinds]
@@ -394,10 +434,29 @@ class Runner:
         return [CommandTaken(seq=posted.seq, command=posted.command.kind) for posted in mine]
 
 
+def first_answer(commands: Iterable[PostedCommand], state: RunState) -> PostedCommand | None:
+    """The answer that counts for the change of the plan that waits now: the first one that names it."""
+    if state.fsm not in UPDATE_PENDING:
+        return None
+    asked = (0, state.machine.entered)
+    return next((one for one in commands if one.command.kind in _ANSWERS and one.command.answers in asked), None)
+
+
+def _waits_no_more(answer: Command) -> str:
+    who = f" by {answer.by}" if answer.by else ""
+    named = f"the change of the plan it answers ({answer.answers}) waits no more"
+    return f"{answer.kind}{who}: {named if answer.answers else 'no change of the plan waits'}"
+
+
 def _check_resumable(state: RunState, record: RunResumed) -> None:
     if not state.seq:
         raise RunRefused("this run has not begun; there is nothing to resume")
-    if state.fsm is State.WORKFLOW_COMPLETED and state.stopped is not None:
+    if state.fsm is State.WORKFLOW_COMPLETED and (state.stopped is not None or record.restart != "behavior"):
         raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
-    if state.fsm is State.CANCELLED and record.restart != "reset":
+    if state.cancelled and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")
+    if record.restart == "workflow" and state.fsm not in (State.ERROR, State.IDLE):
+        raise RunRefused(
+            f"run {state.run_id!r} has not failed, so its workflow cannot be restarted; `nbcc resume` goes on where it "
+            "stopped, `nbcc resume --restart reset` starts it anew"
+        )

@@ -43,11 +43,12 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the state machine is and how it got there (the last moves)."""
+    """Where the state machine is and how it got there (the last moves). `entered` is the entry that brought it here."""
 
     state: State = State.IDLE
     history: tuple[Move, ...] = ()
     moves: int = 0
+    entered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ class KernelSteps:
 class KernelState:
     """What is in the kernel, and how to put it there again.
 
+    `reproducible` are the variables as cells that succeeded have left them: what is there again once a kernel is
+    rebuilt. Those of a cell that failed are in `variables` alone, and are lost with the kernel.
     `session` names the newest kernel that may outlive its process. `known`: the journal tells all that is in it, up
     to the cell of count `count`. Both stay when a process dies, and are what the next one takes the kernel up by.
     """
@@ -141,6 +144,7 @@ class KernelState:
     started: bool = False
     losses: int = 0
     variables: dict[str, Any] = field(default_factory=dict)
+    reproducible: dict[str, Any] = field(default_factory=dict)
     steps: KernelSteps = field(default_factory=KernelSteps)
     differences: tuple[str, ...] = ()
     blocked: str = ""
@@ -217,6 +221,11 @@ class RunState:
     @property
     def fsm(self) -> State:
         return self.machine.state
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run was cancelled: by its machine's state, or before its workflow had begun by its stop alone."""
+        return self.fsm is State.CANCELLED or (self.stopped is not None and self.stopped.reason == "cancelled")
 
     @property
     def stage(self) -> Stage | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from typing import Any
 
@@ -76,6 +76,23 @@ def note_variables(state: RunState, names: Iterable[str]) -> LevelState:
     return replace(
         state.behaviors, outputs=outputs.model_copy(update={"in_progress": unique(outputs.in_progress, fresh)})
     )
+
+
+def forget_variables(state: RunState, gone: Set[str]) -> dict[str, Any]:
+    """Names that are no longer in the kernel: they are neither in progress nor produced, on any level."""
+    changes: dict[str, Any] = {}
+    for name in ("stages", "steps", "behaviors"):
+        level: LevelState = getattr(state, name)
+        outputs = level.outputs
+        if gone.isdisjoint(outputs.produced) and gone.isdisjoint(outputs.in_progress):
+            continue
+        kept = {
+            "produced": tuple(one for one in outputs.produced if one not in gone),
+            "in_progress": tuple(one for one in outputs.in_progress if one not in gone),
+        }
+        artifacts = tuple(one for one in level.artifacts if one.variable_name not in gone)
+        changes[name] = replace(level, outputs=outputs.model_copy(update=kept), artifacts=artifacts)
+    return changes
 
 
 def note_artifact(state: RunState, record: ArtifactPromoted) -> dict[str, Any]:

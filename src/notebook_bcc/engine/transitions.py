@@ -32,7 +32,9 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
     machine = state.machine
     move = Move(record.source, record.event, record.to, at)
     changes: Changes = {
-        "machine": Machine(record.to, bounded(machine.history, move, keep=HISTORY_KEPT), machine.moves + 1)
+        "machine": Machine(
+            record.to, bounded(machine.history, move, keep=HISTORY_KEPT), machine.moves + 1, entered=state.seq + 1
+        )
     }
     if record.reward:
         changes["reward"] = state.reward + record.reward
@@ -42,7 +44,7 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
         case Event.START_ACTION:
             changes |= archive_effects(state)
         case Event.START_WORKFLOW:
-            changes |= _start_workflow(state, record)
+            changes |= _start_workflow(state, record, at)
         case Event.NEXT_STAGE:
             changes |= _enter_stage(state, record)
         case Event.START_STEP | Event.NEXT_STEP:
@@ -59,7 +61,7 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
         case Event.FAIL | Event.CANCEL:
             changes |= _drop_everything(state, record)
         case Event.RESET:
-            changes |= _reset(state)
+            changes |= _reset(state, at)
         case Event.UPDATE_STEP_REJECTED:
             changes |= _drop_everything(state, record)
             changes["failure_reason"] = record.reason or "the change of the steps was rejected"
@@ -72,22 +74,26 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
     return changes
 
 
-def _start_workflow(state: RunState, record: Transitioned) -> Changes:
+def _start_workflow(state: RunState, record: Transitioned, at: str) -> Changes:
     position = Position(stage_id=record.stage_id)
     if record.source is State.ERROR and state.recover == "workflow":
         # The whole workflow again: a new notebook and a new kernel. The journal keeps the attempt before.
-        fresh = evolve(state, {**_emptied(state), "position": position})
-        return {**_emptied(state), "recover": "", "position": position, **begin_stage(fresh)}
+        emptied = {**_emptied(state, at), "recover": "", "position": position}
+        return {**emptied, **begin_stage(evolve(state, emptied))}
     moved = evolve(state, {"position": position})
-    return {"position": position, "recover": "", "failure_reason": "", **begin_stage(moved)}
+    target = _target_inside(state)
+    return {"position": position, "recover": "", "failure_reason": "", "target": target, **begin_stage(moved)}
 
 
 def _enter_stage(state: RunState, record: Transitioned) -> Changes:
     position = Position(stage_id=record.stage_id)
     moved = evolve(state, {"position": position})
-    target = state.target
-    left = None if target is None or target[1] is None else target
-    return {"position": position, "target": left, **begin_stage(moved)}
+    return {"position": position, "target": _target_inside(state), **begin_stage(moved)}
+
+
+def _target_inside(state: RunState) -> tuple[str | None, str | None] | None:
+    """What is left of the target once its stage is entered: its step, if it names one."""
+    return state.target if state.target is not None and state.target[1] is not None else None
 
 
 def _enter_step(state: RunState, record: Transitioned) -> Changes:
@@ -162,13 +168,17 @@ def _drop_everything(state: RunState, record: Transitioned) -> Changes:
     }
 
 
-def _reset(state: RunState) -> Changes:
-    return {**_emptied(state), "plan": state.given_plan, "recover": ""}
+def _reset(state: RunState, at: str) -> Changes:
+    return {**_emptied(state, at), "plan": state.given_plan, "recover": ""}
 
 
-def _emptied(state: RunState) -> Changes:
+def _emptied(state: RunState, at: str) -> Changes:
+    """A fresh start. What limits count begins anew too; ids go on being counted, and what models cost stays spent."""
     kernel = state.kernel
     return {
+        "elapsed_before": 0.0,
+        "session_at": at,
+        "actions_completed": 0,
         "position": Position(),
         "stages": LevelState(),
         "steps": LevelState(),

@@ -41,6 +41,7 @@ class Changes:
     chapter: int | None = None
     section: int | None = None
     executed: str | None = None
+    ran: list[str] = field(default_factory=list)
     proposal: PlanProposal | None = None
     end_phase: bool = False
     fire: Event | None = None
@@ -208,6 +209,8 @@ class Workbench:
         if execution.error is not None:
             self.changes.error_name = execution.error.name
             self.changes.error = f"{execution.error.name}: {execution.error.message}"
+        elif not self.changes.kernel_died:
+            self.changes.ran.append(cell_id)
         texts = effects_of(execution.outputs)
         if keep_effects or execution.error is not None or self.changes.kernel_died:
             self.changes.effects += texts
@@ -224,6 +227,7 @@ class Workbench:
     def completed(self, *, action: str, seconds: float) -> ActionCompleted:
         """The record of the action, successful unless an error was noted."""
         changes = self.changes
+        usual = [changes.executed] if changes.executed is not None and changes.error is None else []
         return ActionCompleted(
             action_id=self.action_id,
             action=action,
@@ -236,6 +240,7 @@ class Workbench:
             section=changes.section,
             effects=tuple(changes.effects),
             executed=changes.executed,
+            ran=tuple(changes.ran) if changes.ran != usual else None,
             variables=changes.variables,
             removed=tuple(changes.removed),
             proposal=changes.proposal,

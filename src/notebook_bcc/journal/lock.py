@@ -22,14 +22,22 @@ from notebook_bcc.errors import JournalFailed, RunLocked
 # `lock_holder` holds the lock for an instant to see whether it is free; who wants it for good tries again after that.
 _TRIES, _PAUSE_SECONDS = 5, 0.02
 
+CARRIED_OUT = "carried out"
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock. `pid` is 0 where it could not be read."""
+    """Who holds a lock, and what is being done with the run. `pid` is 0 where it could not be read."""
 
     pid: int
     host: str
     since: str
+    doing: str = CARRIED_OUT
+
+    @property
+    def carries_out(self) -> bool:
+        """Whether the run is carried out, and not only verified or cancelled."""
+        return self.doing == CARRIED_OUT
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host} since {self.since}" if self.pid else "another process"
@@ -39,11 +47,13 @@ _UNKNOWN = Holder(pid=0, host="", since="")
 
 
 class RunLock:
-    """The right to carry out a run. `path` is the lock file in the run's folder; it stays there when released."""
+    """The right to carry out a run, or (`doing`) to do something else with it that bears no company. `path` is the lock
+    file in the run's folder; it stays there when released."""
 
-    def __init__(self, path: Path, *, run: str = "") -> None:
+    def __init__(self, path: Path, *, run: str = "", doing: str = CARRIED_OUT) -> None:
         self._path = path
         self._run = run or path.absolute().parent.name
+        self._doing = doing
         self._descriptor = -1
 
     def acquire(self) -> None:
@@ -58,8 +68,9 @@ class RunLock:
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE_SECONDS)
             else:
-                raise RunLocked(run=self._run, holder=str(_read_holder(descriptor)))
-            holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=_now())
+                other = _read_holder(descriptor)
+                raise RunLocked(run=self._run, holder=str(other), doing=other.doing)
+            holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=_now(), doing=self._doing)
             # Only for the message that others get: a full disk must not keep a run from being taken up.
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, 0)

@@ -84,7 +84,8 @@ class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
     `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
-    `inputs` are what a person has told the run since: answers to the planner's questions.
+    `inputs` are what a person has told the run since: answers to the planner's questions. Commands up to `forgets` were
+    meant for the process before: a pause or cancel among them is not obeyed. None: those that are there when it begins.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
@@ -96,6 +97,7 @@ class RunResumed(RecordBase):
     kernel_url: str | None = None
     version: str = ""
     inputs: dict[str, Any] = Field(default_factory=dict)
+    forgets: int | None = None
 
 
 class RunStopped(RecordBase):
@@ -251,7 +253,11 @@ class PlanProposal(RecordBase):
 
 
 class ActionCompleted(RecordBase):
-    """An action was carried out: everything it changed. An action is completed at most once."""
+    """An action was carried out: everything it changed. An action is completed at most once.
+
+    `executed` is the cell that it ran last. `ran` lists the cells that succeeded, in order, where these are others than
+    `executed` alone of an action that succeeded.
+    """
 
     kind: Literal["action_completed"] = "action_completed"
     action_id: str
@@ -265,6 +271,7 @@ class ActionCompleted(RecordBase):
     section: int | None = None
     effects: tuple[str, ...] = ()
     executed: str | None = None
+    ran: tuple[str, ...] | None = None
     variables: dict[str, Any] = Field(default_factory=dict)
     removed: tuple[str, ...] = ()
     proposal: PlanProposal | None = None
@@ -277,6 +284,13 @@ class ActionCompleted(RecordBase):
     skipped: bool = False
     result: Any = None
     seconds: float = 0.0
+
+    @property
+    def succeeded_cells(self) -> tuple[str, ...]:
+        """The cells that ran without an error, in order: what a rebuilt kernel needs."""
+        if self.ran is not None:
+            return self.ran
+        return (self.executed,) if self.executed is not None and self.success else ()
 
 
 class OutputReceived(RecordBase):
@@ -320,12 +334,13 @@ class PromotionFailed(RecordBase):
 
 
 class PlanUpdateDecided(RecordBase):
-    """A person, or the policy, answered a proposal."""
+    """A person, or the policy, answered a proposal. `who` is the person, if they answered from elsewhere."""
 
     kind: Literal["plan_update_decided"] = "plan_update_decided"
     confirmed: bool
     by: Literal["person", "policy"] = "person"
     comment: str = ""
+    who: str = ""
 
 
 class KernelStarted(RecordBase):
@@ -447,10 +462,16 @@ RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
 
 
 class Command(RecordBase):
-    """What another process may ask of the one that carries the run out."""
+    """What another process may ask of the one that carries the run out.
+
+    `by` is the person behind it. An answer names with `answers` the entry that it answers: the transition since which a
+    change of the plan waits. Zero, of an older version: whichever waits.
+    """
 
     kind: Literal["cancel", "pause", "confirm", "reject"]
     comment: str = ""
+    by: str = ""
+    answers: int = 0
 
 
 def encode_record(record: Record) -> bytes:

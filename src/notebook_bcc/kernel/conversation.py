@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import zmq
 
 from notebook_bcc.kernel.channel import Channel
-from notebook_bcc.kernel.direct_line import DirectLine
 from notebook_bcc.kernel.outputs import OutputCollector
 from notebook_bcc.kernel.process import Connection
 from notebook_bcc.kernel.wire import Content, Message, MessageUnreadable, Wire
@@ -153,9 +150,6 @@ class Conversation:
         self._exchange = exchange = Exchange(on_late_output=on_late_output)
         self.heard = exchange.heard
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        # By which the kernel knows us on the shell channel.
-        self.name = f"nbcc-{os.urandom(8).hex()}".encode("ascii")
-        self._line: DirectLine | None = None
         handlers = {"shell": exchange.on_reply, "control": exchange.on_reply, "iopub": exchange.on_broadcast}
         self._channels = {name: self._open(name, connection, handler) for name, handler in handlers.items()}
 
@@ -172,21 +166,8 @@ class Conversation:
         request = Request(collector, on_output, wants_idle=wants_idle)
         message_id, frames = self._wire.request(kind, content)
         if self._exchange.add(message_id, request):
-            directly = self._line is not None and channel == "shell" and self._line.send(frames)
-            if not directly:
-                self._channels[channel].send(frames)
+            self._channels[channel].send(frames)
         return request
-
-    def offer_line(self, folder: Path) -> str:
-        """Wait for the kernel in this private folder; at which path. Empty where that cannot be."""
-        self._line = DirectLine(folder, self._taker("line", self._exchange.on_reply))
-        return self._line.path
-
-    def take_line(self) -> bool:
-        """Speak directly with a kernel that has come; whether it has."""
-        if self._line is not None:
-            self._line.open()
-        return self._line is not None and self._line.is_open
 
     def hold_back(self) -> None:
         """The kernel waits when we are slow: what is read ahead can be bounded without losing anything."""
@@ -196,18 +177,15 @@ class Conversation:
         """The process is gone: take in what it had still sent, then end every request as lost."""
         quiet = 0
         while quiet < 2:
-            quiet = 0 if sum(channel.drain() for channel in self._all_channels()) else quiet + 1
+            quiet = 0 if sum(channel.drain() for channel in self._channels.values()) else quiet + 1
             await asyncio.sleep(_QUIET_SECONDS)
         self._exchange.lose()
 
     def close(self) -> None:
-        for channel in self._all_channels():
+        for channel in self._channels.values():
             channel.close()
         self._context.term()
         self._exchange.lose()
-
-    def _all_channels(self) -> list[Channel | DirectLine]:
-        return [*self._channels.values(), *([] if self._line is None else [self._line])]
 
     def _open(self, name: str, connection: Connection, handler: Callable[[Message], None]) -> Channel:
         socket = self._context.socket(_SOCKETS[name])
@@ -217,13 +195,7 @@ class Conversation:
         socket.reconnect_ivl = _RECONNECT_MS
         if name == "iopub":
             socket.subscribe(b"")
-        elif name == "shell":
-            socket.setsockopt(zmq.IDENTITY, self.name)
         socket.connect(connection.address(name))
-        return Channel(socket, self._taker(name, handler))
-
-    def _taker(self, name: str, handler: Callable[[Message], None]) -> Callable[[Sequence[bytes]], None]:
-        """What to do with the frames of a message on this channel."""
 
         def on_frames(frames: Sequence[bytes]) -> None:
             try:
@@ -233,7 +205,7 @@ class Conversation:
             else:
                 handler(message)
 
-        return on_frames
+        return Channel(socket, on_frames)
 
 
 def _remember(memory: dict[str, Any], key: str, value: Any) -> None:

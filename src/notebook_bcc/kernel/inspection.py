@@ -17,7 +17,6 @@ _PAYLOAD = "notebook_bcc.variables"
 _PROBE = "_notebook_bcc_probe"
 _SETTLE = "_notebook_bcc_settle"
 _BEGINNING = "_notebook_bcc_beginning"
-_FAR_END = "_notebook_bcc_far_end"
 _ASK = "notebook_bcc"
 
 # Runs in the kernel with nothing of ours imported: modules made from source, and the objects that stay there.
@@ -36,8 +35,6 @@ if "_notebook_bcc_settle" in sources:
     probe.resident.start(parent)
 if "_notebook_bcc_beginning" in sources:
     sys.modules["_notebook_bcc_beginning"].begin_sooner(shell)
-if "_notebook_bcc_far_end" in sources:
-    sys.modules["_notebook_bcc_far_end"].answer_directly(shell.kernel, *line)
 """
 
 
@@ -50,23 +47,20 @@ class VariableLimits:
     summary_chars: int = 4_000
 
 
-def install(limits: VariableLimits, *, settle: bool, parent: int | None, line: tuple[str, bytes] | None = None) -> str:
+def install(limits: VariableLimits, *, settle: bool, parent: int | None) -> str:
     """The expression that brings the probe (and, for ipykernel, `settle`) into the kernel.
 
     With a `parent` the kernel is that process's own: it ends when that does, and `beginning` makes its cells start
-    sooner, which a kernel that others use too is spared. `line` is where a direct line is offered, and to whom.
+    sooner, which a kernel that others use too is spared.
     """
     names = [_PROBE, *([_SETTLE] if settle else ()), *([_BEGINNING] if settle and parent is not None else ())]
-    names += [_FAR_END] if line is not None and line[0] else []
     package = files("notebook_bcc.kernel")
     sources = {
         name: package.joinpath(f"{name.removeprefix('_notebook_bcc_')}.py").read_text(encoding="utf-8")
         for name in names
     }
     sizes = {"max_items": limits.items, "max_chars": limits.chars, "max_summary": limits.summary_chars}
-    scope = (
-        f"'sources': {sources!r}, 'limits': {sizes!r}, 'parent': {parent}, 'line': {line!r}, 'get_ipython': get_ipython"
-    )
+    scope = f"'sources': {sources!r}, 'limits': {sizes!r}, 'parent': {parent}, 'get_ipython': get_ipython"
     return f"(exec({_INSTALL!r}, {{{scope}}}), {_call('changes()')})[1]"
 
 

@@ -9,7 +9,6 @@ Python 3.9 or later.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from typing import Any
@@ -45,7 +44,6 @@ class Ledger:
         self._serialize, self._should_handle = self._session.serialize, self._kernel.should_handle
         self._session.serialize, self._kernel.should_handle = self.serialize, self.should_handle
         self._kernel.control_handlers[RECALL] = self.recall
-        os.register_at_fork(after_in_child=self._renew_lock)
 
     def serialize(self, message: Any, ident: Any = None) -> list[Any]:
         """As the session's own; what is meant for our client is numbered and kept on the way."""
@@ -133,10 +131,6 @@ class Ledger:
             self._sent += len(entry[3])
         while self._bytes > self._room and len(self._entries) > 1:
             self._bytes -= len(self._entries.popleft()[3])
-
-    def _renew_lock(self) -> None:
-        """A forked child has a copy of the lock, held for ever if another thread held it."""
-        self._lock = threading.Lock()
 
 
 def _told(entry: tuple[int | None, str, str, bytes]) -> list[Any]:

@@ -148,8 +148,7 @@ class LocalKernel:
         running.process.remove_folder()
 
     async def _install(self, running: _LocalRunning, *, settle: bool) -> None:
-        line = (running.talk.offer_line(running.process.folder), running.talk.name) if settle else None
-        expression = inspection.install(self._variable_limits, settle=settle, parent=os.getpid(), line=line)
+        expression = inspection.install(self._variable_limits, settle=settle, parent=os.getpid())
         request = running.talk.send("execute_request", inspection.ask(expression))
         await asyncio.shield(request.done)
         reply = running.reply(request)
@@ -157,7 +156,6 @@ class LocalKernel:
             raise KernelStartFailed(kernel=self._name, reason=f"it refused our probe: {inspection.failure(reply)}")
         running.inspects = True
         if settle:
-            running.talk.take_line()
             running.talk.hold_back()
 
     async def _ready(self) -> _LocalRunning:

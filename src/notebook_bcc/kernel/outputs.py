@@ -153,10 +153,18 @@ class OutputCollector:
         return note if isinstance(value, str) else {"notebook_bcc": note}
 
     def _update(self, display_id: str, output: Output) -> None:
-        for piece in self._pieces():
+        changed = {"data": output.get("data", {}), "metadata": output.get("metadata", {})}
+        size = _size(output)
+        for piece in self._head:
             if piece.display_id == display_id:
-                kept = {"data": output.get("data", {}), "metadata": output.get("metadata", {})}
-                piece.output = {**piece.output, **kept}
+                self._head_room -= size - piece.size
+                piece.output, piece.size = {**piece.output, **changed}, size
+        for piece in self._tail:
+            if piece.display_id == display_id:
+                self._tail_weight += size - piece.size
+                piece.output, piece.size = {**piece.output, **changed}, size
+        self._trim_head()
+        self._trim_tail()
 
     def _clear(self, *, wait: bool) -> None:
         if wait:
@@ -199,12 +207,24 @@ class OutputCollector:
             return
         if piece.name and not self._tail and self._head_room:
             first, rest = split_text(piece.text, self._head_room)
-            self._head.append(_Piece(size=0, name=piece.name, text=first))
+            self._head.append(_Piece(size=text_size(first), name=piece.name, text=first))
             piece = _Piece(size=text_size(rest), name=piece.name, text=rest)
         self._head_room = 0
         self._tail.append(piece)
         self._tail_weight += piece.size + self._overhead
         self._trim_tail()
+
+    def _trim_head(self) -> None:
+        """Pass on what has no room there any more, as a display has grown."""
+        while self._head_room < 0:
+            newest = self._head.pop()
+            self._head_room += newest.size + self._overhead
+            if self._cut_bytes:
+                # It stands before the cut, the tail behind it.
+                self._cut_bytes += newest.size
+            else:
+                self._tail.appendleft(newest)
+                self._tail_weight += newest.size + self._overhead
 
     def _trim_tail(self) -> None:
         room = self._limits.cell // 2

@@ -87,12 +87,12 @@ class KernelProcess:
         self._words = bytearray()
         self._pidfd: int | None = None
         self._poll: asyncio.TimerHandle | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix="nbcc-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="nbcc-"))
         try:
             self.connection = self._connect()
             self._process = self._launch(self._command(arguments, lean=lean), cwd, env)
         except BaseException:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise
         self.pid: int = self._process.pid
         assert self._process.stderr is not None
@@ -152,7 +152,7 @@ class KernelProcess:
 
     def remove_folder(self) -> None:
         """Connected sockets need no names: nobody else gets in any more, and a kill -9 of us leaves nothing behind."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def release(self) -> None:
         """Close what belongs to the process, which has ended. May be called twice."""
@@ -163,11 +163,11 @@ class KernelProcess:
         self.remove_folder()
 
     def _connect(self) -> Connection:
-        sockets = str(self.folder / "k")
+        sockets = str(self._folder / "k")
         ipc = sys.platform != "win32" and len(os.fsencode(sockets)) <= _LONGEST_SOCKET_PATH
         key = os.urandom(32).hex().encode("ascii")
         _, found = write_connection_file(
-            str(self.folder / "connection.json"),
+            str(self._folder / "connection.json"),
             transport="ipc" if ipc else "tcp",
             ip=sockets if ipc else "127.0.0.1",
             key=key,
@@ -178,7 +178,7 @@ class KernelProcess:
 
     def _command(self, arguments: Sequence[str], *, lean: bool) -> list[str]:
         places = {
-            "connection_file": str(self.folder / "connection.json"),
+            "connection_file": str(self._folder / "connection.json"),
             "prefix": sys.prefix,
             "resource_dir": self.spec.resource_dir,
         }

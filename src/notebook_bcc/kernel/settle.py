@@ -7,11 +7,14 @@
 - A process of ours ends with its parent, also when it is busy in C code; a crash leaves a traceback as its last words.
 - When the client is slow, output waits instead of being dropped.
 - The variables that changed go out with every cell's reply, failed cells included.
+- A process that a cell forks never speaks as the kernel: what it prints, displays and raises is text of its cell, and
+  it leaves when the cell ends.
 - A cell costs the same after thousands of them, and one that prints nothing does not wait for its output to be sent.
 """
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import ctypes
 import faulthandler
@@ -22,7 +25,9 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, cast
 
 import zmq
@@ -32,6 +37,8 @@ _PR_SET_PDEATHSIG = 1
 _PIPE_CAPACITY = 1_048_576
 # Of one message of text, in characters: a client that keeps only some of the text must not have to hold it all.
 _LARGEST = 1_000_000
+# Of a line that a forked process has not ended, in characters.
+_LONGEST_LINE = 8_192
 _INPUTS_KEPT = 100
 _LOOK_SECONDS = 0.001
 _QUEUED_MESSAGES = 50
@@ -44,7 +51,6 @@ class Outlet:
         self._stream = stream
         self._publisher = stream.pub_thread
         self._write, self._flush, self._send = stream.write, stream.flush, stream._flush
-        self._process = os.getpid()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._looked = 0.0
         self._unsent = 0
@@ -59,15 +65,19 @@ class Outlet:
         # What `subprocess.run(..., stdout=sys.stdout)` asks for.
         stream._original_stdstream_copy = sink
         stream.write, stream.flush, stream._flush = self.write, self.flush, self.send
-        os.register_at_fork(after_in_child=self._renew_locks)
+        self._number = number
+        self._child: ChildOutlet | None = None
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def write(self, text: str) -> int:
         """Print: after what was written below Python before this, and in messages of bounded size."""
         __tracebackhide__ = True
+        if self._child is not None:
+            return self._child.write(text)
         # At most every millisecond: a look at the pipe lets other threads run, which a loop that prints would pay for.
         # Never for the end of a line, which `print` writes on its own.
         now = time.monotonic()
-        if now - self._looked > _LOOK_SECONDS and text != "\n" and os.getpid() == self._process:
+        if now - self._looked > _LOOK_SECONDS and text != "\n":
             self._looked = now
             self.empty()
         if not isinstance(text, str) or len(text) <= _LARGEST:
@@ -79,12 +89,17 @@ class Outlet:
 
     def flush(self) -> None:
         """Each cell flushes each stream twice, and that waits for another thread: only when there is text."""
+        if self._child is not None:
+            self._child.flush()
+            return
         with self._sending:
             has_text = bool(self._stream._buffers)
         if has_text:
             self._flush()
 
     def send(self) -> None:
+        if self._child is not None:
+            return
         with self._sending:
             self._unsent = 0
             self._send()
@@ -118,9 +133,44 @@ class Outlet:
         if self._unsent > _LARGEST:
             self.flush()
 
-    def _renew_locks(self) -> None:
-        """A forked child has a copy of each lock, held for ever if another thread held it."""
-        self._moving, self._sending = threading.RLock(), threading.RLock()
+    def _after_fork(self) -> None:
+        if self._child is None:
+            # Without a reader a child that outlives the kernel gets an error, instead of waiting for ever.
+            os.close(self.source)
+        self._child = ChildOutlet(self._number)
+
+
+class ChildOutlet:
+    """stdout or stderr of a forked process, written to the descriptor: the kernel reads it there, as it reads any
+    process's. The kernel's buffers and locks are not used: text in them would be sent twice, and a lock that another
+    thread held at the fork is never released.
+
+    Whole lines are written, as `print` writes in pieces and several processes may print; the rest waits for `flush`.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._line = ""
+        self._lock = threading.RLock()
+
+    def write(self, text: str) -> int:
+        __tracebackhide__ = True
+        with self._lock:
+            lines, end, self._line = (self._line + text).rpartition("\n")
+            self._write_all(lines + end)
+            if len(self._line) > _LONGEST_LINE:
+                self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        with self._lock:
+            line, self._line = self._line, ""
+            self._write_all(line)
+
+    def _write_all(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._number, data) :]
 
 
 class Resident:
@@ -129,6 +179,7 @@ class Resident:
     def __init__(self, shell: Any, changes: Callable[[], str]) -> None:
         self._shell = shell
         self._changes = changes
+        self._loop = asyncio.get_running_loop()
         self._outlets = [Outlet(1, sys.stdout), Outlet(2, sys.stderr)]
 
     def start(self, parent: int | None) -> None:
@@ -143,6 +194,8 @@ class Resident:
             # ipykernel was kept from importing it, for a quicker start; cells may.
             del sys.modules["debugpy.server"]
         self._shell.events.register("post_run_cell", self._cell_ended)
+        self._shell.run_cell_async = _leaving(self._shell.run_cell_async)
+        os.register_at_fork(after_in_child=self._after_fork)
         _wait_for_slow_readers(self._shell.kernel.iopub_thread)
         if parent is not None:
             _end_with(parent)
@@ -168,6 +221,13 @@ class Resident:
         except KeyboardInterrupt:
             # The cell has ended: there is nothing left to interrupt, and the client asks again for what is missing.
             return
+
+    def _after_fork(self) -> None:
+        self._shell.kernel.session.send = _print_message
+        # IPython's advice for whoever tries to leave it by SystemExit.
+        warnings.filterwarnings("ignore", message="To exit: use")
+        # A child that awaits would go on in the kernel's loop, whose sockets it shares with the kernel.
+        self._loop.call_soon(_leave_loop)
 
     def _adopt_threads(self) -> None:
         # Any: the second of the two methods is private to the standard library.
@@ -195,6 +255,57 @@ def _dismiss_watcher(number: int, stream: Any) -> None:
     os.write(number, b"\0")
     stream.watch_fd_thread.join()
     os.dup2(stream._original_stdstream_copy, number)
+
+
+def _leaving(run_cell: Any) -> Any:
+    """The same function, which a process that was forked in it does not return from."""
+
+    @wraps(run_cell)
+    async def run_cell_and_leave(*args: Any, **kwargs: Any) -> Any:
+        process, result = os.getpid(), None
+        try:
+            result = await run_cell(*args, **kwargs)
+        finally:
+            if os.getpid() != process:
+                _leave(_exit_code(result))
+        return result
+
+    return run_cell_and_leave
+
+
+def _exit_code(result: Any) -> int:
+    """As Python's own: what SystemExit says, else whether there was an error."""
+    error = None if result is None else result.error_in_exec
+    if not isinstance(error, SystemExit):
+        return 0 if result is not None and result.success else 1
+    if error.code is None or isinstance(error.code, int):
+        return (error.code or 0) & 0xFF
+    sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def _leave(code: int) -> None:
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _leave_loop() -> None:
+    sys.stderr.write("A forked process cannot await, as the event loop is the kernel's. It was ended.\n")
+    _leave(1)
+
+
+def _print_message(_stream: Any, message: Any, content: Any = None, *_: Any, **__: Any) -> None:
+    """Stands in for a session's `send` in a forked process: displays, results and errors become text."""
+    if isinstance(message, dict):
+        message, content = message["header"]["msg_type"], message["content"]
+    if message in ("display_data", "update_display_data", "execute_result"):
+        left_out = f"[{', '.join(content['data'])} of a forked process left out]"
+        sys.stdout.write(content["data"].get("text/plain", left_out) + "\n")
+    elif message == "error" and content["ename"] != "SystemExit":
+        sys.stderr.write("\n".join(content["traceback"]) + "\n")
 
 
 def _refuse_to_exit() -> None:

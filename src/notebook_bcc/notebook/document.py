@@ -72,5 +72,16 @@ class Document:
             execution_count=cell.execution_count if execution_count is None else execution_count,
             metadata=cell.metadata if metadata is None else {**cell.metadata, **metadata},
         )
+        if source is not None or outputs is not None:
+            changed = replace(changed, last_success=_last_success(cell, changed, ran=outputs is not None))
         finished = self.thinking_id == cell_id and bool(changed.metadata.get("finished_thinking"))
         return replace(self, cells=self.cells.replaced(changed), thinking_id=None if finished else self.thinking_id)
+
+
+def _last_success(before: Cell, after: Cell, *, ran: bool) -> Cell | None:
+    if ran and not after.has_failed:
+        return None
+    if before.last_success is not None:
+        return before.last_success
+    succeeded = before.type is CellType.CODE and before.execution_count is not None and not before.has_failed
+    return before if succeeded else None

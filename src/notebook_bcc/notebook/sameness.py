@@ -1,7 +1,8 @@
 """Did a cell do the same again? Two lists of outputs compared, apart from what differs between any two executions.
 
-Text is compared exactly, after memory addresses, durations, ids made for one execution and the working directory have
-been replaced by placeholders. Pictures are compared by type and size: pixels may differ between machines.
+Text is compared exactly, after addresses in memory, phrases of elapsed time, ids drawn for one page, temporary files
+and the working directory have been replaced by placeholders. The list is short and closed, and nothing in it goes over
+the end of a line: any other number counts. Pictures are compared by type and size: pixels may differ between machines.
 """
 
 from __future__ import annotations
@@ -15,20 +16,68 @@ from typing import Any
 
 from notebook_bcc.protocol.cells import Output
 
-# Each pattern stands for something that two executions of the same code do not share.
+_NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_DURATION = rf"(?:\d+h )?(?:\d+min )?{_NUMBER}[ \t]?(?:ns|[µμu]s|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)\b"
+_CLOCK = r"\d+:\d\d(?::\d\d)?"
+
+# What two executions of the same code do not share; docs/cli.md has the list. The group `kept`, if there is one, stays.
+# Each begins with a fixed text or at the edge of a word, and repeats within bounds: a long text is read once.
 _PLACEHOLDERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
-    (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "<address>"),
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uuid>"),
-    (re.compile(r"\S*/ipykernel_\d+/\d+\.py"), "<cell>"),
-    (re.compile(r"\bobject id \d+|\bid=\d{9,}"), "<id>"),
-    # Progress bars: elapsed<left, rate.
-    (re.compile(r"\[\d+:\d\d(?::\d\d)?<[^\]]*\]"), "<rate>"),
-    (re.compile(r"\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\s?(?:ns|[µμu]s|ms|s|secs?|seconds?|mins?|minutes?)\b"), "<time>"),
-    (re.compile(r"\b(?:it|s)/(?:s|it)\b"), "<rate>"),
+    # `<function f at 0x7f3a12bc>`. A hexadecimal number elsewhere is data.
+    (re.compile(r"(?P<kept>\bat )0x[0-9a-fA-F]{6,16}\b"), "<address>"),
+    # A warning of a cell names a file that ipykernel makes up.
+    (re.compile(r"(?<![\w.+~/-])(?:/[\w.+~-]+)*/ipykernel_\d+/\d+\.py\b"), "<cell>"),
+    # Of `tempfile`.
+    (re.compile(r"(?P<kept>/)tmp[a-z0-9_]{8}\b"), "<temporary>"),
+    # %time and %timeit.
+    (re.compile(rf"(?P<kept>\bCPU times: )(?:(?:user |sys: |total: ){_DURATION}(?:, )?){{1,3}}"), "<time>"),
+    (
+        re.compile(
+            rf"\b{_DURATION} ± {_DURATION} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]{{1,12}} loops? each\)"
+        ),
+        "<time>",
+    ),
+    # "Wall time: 1.2 s", "elapsed: 0:00:01.2", "0.3 s elapsed", "--- 1.2 seconds ---".
+    (
+        re.compile(
+            r"(?P<kept>\b(?:wall time|execution time|elapsed time|elapsed)(?: \([a-z]{1,10}\))?(?:[:=]|(?= )))"
+            rf"[ \t]{{0,8}}(?:{_DURATION}|{_CLOCK}(?:\.\d+)?|\d+\.\d+(?:e[+-]?\d+)?\b)",
+            re.IGNORECASE,
+        ),
+        "<time>",
+    ),
+    (re.compile(rf"\b{_DURATION}(?= elapsed\b)"), "<time>"),
+    (re.compile(rf"(?P<kept>--- ){_NUMBER} seconds(?= ---)"), "<time>"),
+    # "took 3 ms", "done in 1.2 s"; scikit-learn's "total time=   0.1s" and ", total=   0.1s"; LightGBM's "testing was".
+    (
+        re.compile(
+            r"(?P<kept>\b(?:took|(?:done|finished|completed|loaded|trained|fitted|computed) in|testing was)(?= )"
+            rf"|\btotal time=|, total=(?= ))[ \t]{{0,8}}{_DURATION}",
+            re.IGNORECASE,
+        ),
+        "<time>",
+    ),
+    # Progress bars: the clock and the rate. What is counted, and what a loop tells behind the rate, is data.
+    (
+        re.compile(
+            rf"(?P<kept>\[){_CLOCK}(?:<(?:{_CLOCK}|\?))?, {{1,4}}(?:\d+(?:\.\d+)?[kMGTPEZY]?|\?)"
+            r" ?[^\s\d\[\],/]{0,20}/[^\s\d\[\],/]{1,20}"
+        ),
+        "<rate>",
+    ),
+    (re.compile(rf"\b\d+(?:ms|s) {_NUMBER}(?:us|ms|s)/(?:step|epoch)\b"), "<rate>"),
 )
-# Ids that libraries number or draw for one page: pandas' styled tables, scikit-learn's diagrams, plots.
-_HTML_IDS = re.compile(r"\bT_[0-9a-f]{5,}|\bsk-[a-z-]*id-\d+|\b(?:id|for|data-root-id)=\"[^\"]*\"")
+# Ids that libraries draw for one page: of plots, maps and widgets, and of pandas' styled tables.
+_HEX = "[0-9a-f]"
+_DRAWN = rf"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}|T_{_HEX}{{5,32}}"
+_DRAWN_ID = re.compile(
+    r"""(?:\bid=|"(?:docid|model_id)": ?)(?:\\?["']|&quot;)"""
+    rf"""(?:[A-Za-z][A-Za-z_-]{{0,40}})??({_DRAWN})(?![0-9a-z])"""
+)
+# scikit-learn counts its diagrams, whatever else the kernel has shown.
+_NUMBERED_ID = re.compile(r"\bsk-(?:container|estimator)-id-\d+\b")
+_EMBEDDED = re.compile(r"data:(image/[a-z.+-]{1,20});base64,([A-Za-z0-9+/=]*)")
 _SHOWN = 200
 
 
@@ -37,7 +86,10 @@ def differences(recorded: Sequence[Output], now: Sequence[Output], *, folders: I
     found: list[str] = []
     places = [folder for folder in folders if folder]
     for stream in ("stdout", "stderr"):
-        before, after = (normalized(_stream(outputs, stream), folders=places) for outputs in (recorded, now))
+        before, after = (_stream(outputs, stream) for outputs in (recorded, now))
+        if before == after:
+            continue
+        before, after = (normalized(text, folders=places) for text in (before, after))
         if before != after:
             found.append(f"{stream} differs: {_first_difference(before, after)}")
     found += _error_differences(_of_kind(recorded, "error"), _of_kind(now, "error"))
@@ -55,7 +107,7 @@ def normalized(text: str, *, folders: Iterable[str] = ()) -> str:
     for folder in folders:
         text = text.replace(folder, "<work>")
     for pattern, placeholder in _PLACEHOLDERS:
-        text = pattern.sub(placeholder, text)
+        text = pattern.sub(rf"\g<kept>{placeholder}" if "kept" in pattern.groupindex else placeholder, text)
     return text
 
 
@@ -86,6 +138,8 @@ def _bundle_differences(number: int, recorded: Output, now: Output, folders: Seq
         return [f"result {number} had the types {_types(before)}, now {_types(after)}"]
     found = []
     for mime in sorted(before):
+        if before[mime] == after[mime]:
+            continue
         old, new = (_comparable(mime, bundle[mime], folders) for bundle in (before, after))
         if old != new:
             found.append(f"result {number} ({mime}) differs: {_first_difference(old, new)}")
@@ -98,9 +152,19 @@ def _comparable(mime: str, value: Any, folders: Sequence[str]) -> str:  # Any: w
     if mime.startswith("image/"):
         return f"{mime} {_picture_size(_text(value))}"
     if mime == "application/json" or mime.endswith("+json"):
-        return normalized(json.dumps(value, sort_keys=True, ensure_ascii=False), folders=folders)
-    text = normalized(_text(value), folders=folders)
-    return _HTML_IDS.sub("<id>", text) if mime == "text/html" else text
+        return _without_ids(normalized(json.dumps(value, sort_keys=True, ensure_ascii=False), folders=folders))
+    if mime in ("text/html", "text/markdown", "application/javascript"):
+        pictured = _EMBEDDED.sub(lambda found: f"<{found[1]} {_picture_size(found[2])}>", _text(value))
+        return _without_ids(normalized(pictured, folders=folders))
+    return normalized(_text(value), folders=folders)
+
+
+def _without_ids(page: str) -> str:
+    """The page with what it declares as an id drawn for it replaced wherever it stands. Other such texts are data."""
+    drawn = {name: f"<id {number}>" for number, name in enumerate(dict.fromkeys(_DRAWN_ID.findall(page)), 1)}
+    if drawn:
+        page = re.sub("|".join(map(re.escape, drawn)), lambda found: drawn[found[0]], page)
+    return _NUMBERED_ID.sub("<id>", page)
 
 
 def _picture_size(encoded: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -41,54 +41,38 @@ class Code:
     names: CodeNames
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement of a cell, all that is in it, and its names. `line` is its first; `begins_line`: alone, or before
-    the others there."""
-
-    nodes: list[ast.AST]
-    names: CodeNames
-    line: int
-    begins_line: bool
-
-
 @lru_cache(maxsize=16)
 def read_code(source: str) -> Code:
     """What is in a cell. Raises SyntaxError for what is no Python.
 
     A name that only one branch of the code assigns, or a loop somewhere inside, counts as made from there on.
     """
-    return joined(read_statements(source))
-
-
-def read_statements(source: str) -> list[Statement]:
-    """Each statement of a cell. Raises SyntaxError for what is no Python."""
-    # A lone carriage return ends a line as well.
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
-    lines = source.split("\n")
-    found: list[Statement] = []
-    end = 0
-    for statement in ast.parse(source).body:
-        walk = _Walk(statement)
-        line = _first_line(statement)
-        names = walk.names
-        if names is None:
-            names = table_names(statement, walk.nodes, _text(statement, lines, alone=line > end))
-        found.append(Statement(walk.nodes, names, line, begins_line=line > end))
-        end = statement.end_lineno or 0
-    return found
-
-
-def joined(statements: Iterable[Statement]) -> Code:
-    """The cell that these statements are."""
     read: set[str] = set()
     made: set[str] = set()
     nodes: list[ast.AST] = []
-    for one in statements:
-        read |= one.names.read - made
-        made |= one.names.made
-        nodes += one.nodes
+    # A lone carriage return ends a line as well.
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    lines = source.split("\n")
+    end = 0
+    for statement in _parsed(source).body:
+        walk = _Walk(statement)
+        names = walk.names
+        if names is None:
+            text = _text(statement, lines, alone=_first_line(statement) > end)
+            names = table_names(statement, walk.nodes, text)
+        read |= names.read - made
+        made |= names.made
+        nodes += walk.nodes
+        end = statement.end_lineno or 0
     return Code(tuple(nodes), CodeNames(read=frozenset(read - _BUILTIN), made=frozenset(made)))
+
+
+def _parsed(source: str) -> ast.Module:
+    """The parser has other errors too, for null bytes and for what is nested too deeply."""
+    try:
+        return ast.parse(source)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(str(error) or "nested too deeply") from error
 
 
 def code_names(source: str) -> CodeNames:

@@ -29,7 +29,10 @@ TAGS = "tags"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell. Thinking cells become markdown with metadata in the file."""
+    """One cell. Thinking cells become markdown with metadata in the file.
+
+    `last_success` is the cell as it was when it last ran without an error, if it has changed or failed since.
+    """
 
     id: str
     type: CellType
@@ -37,6 +40,12 @@ class Cell:
     outputs: tuple[Output, ...] = ()
     execution_count: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    last_success: Cell | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a code cell's last execution ended with an error."""
+        return self.type is CellType.CODE and any(one.get("output_type") == "error" for one in self.outputs)
 
     @property
     def is_folded(self) -> bool:

@@ -158,6 +158,13 @@ class TransitionAdvice(Message):
     next_step_id: str | None = None
     workflow_update: Workflow | None = None
 
+    @property
+    def destination(self) -> tuple[str | None, str | None] | None:
+        """The stage and step that the planner sends the run to; None when it leaves navigation to the client."""
+        if self.strategy is not Strategy.SERVER_CONTROLLED or not (self.next_stage_id or self.next_step_id):
+            return None
+        return (self.next_stage_id, self.next_step_id)
+
 
 class Question(Message):
     """What the planner must be told before it can go on. The answer becomes the run's input of that name."""

@@ -13,14 +13,17 @@ from typing import Any, Literal
 
 from notebook_bcc import __version__
 from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.reduce import fold, reduce
+from notebook_bcc.engine.runner import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
-from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
 from notebook_bcc.journal.records import (
     Command,
     Limits,
+    PlanUpdateDecided,
     Policies,
     RunResumed,
     RunStarted,
@@ -44,6 +47,7 @@ from notebook_bcc.runs.folder import (
     run_folders,
 )
 from notebook_bcc.runs.leftover import end_left_kernel
+from notebook_bcc.runs.saver import NotebookSaver
 from notebook_bcc.runs.session import Company, Session, folded, session_of
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import Workshop
@@ -52,6 +56,8 @@ logger = logging.getLogger(__name__)
 
 _OUR_PAGE = b'name="generator" content="notebook-bcc"'
 _PAGE_HEAD = 4096
+
+_ANSWERED = {True: "accepted", False: "declined"}
 
 Restart = Literal["behavior", "workflow", "reset"]
 
@@ -109,7 +115,7 @@ class RunSummary:
         """`running`, why it stopped, `killed` when its process is gone without a word, or `broken`."""
         if self.state is None:
             return "broken"
-        if self.holder is not None:
+        if self.holder is not None and self.holder.carries_out:
             return "running"
         return self.state.stopped.reason if self.state.stopped is not None else "killed"
 
@@ -167,6 +173,8 @@ async def resumed(
     with RunLock(folder.lock, run=folder.run_id):
         journal = SqliteJournal.open(folder.journal)
         try:
+            # Before anything that takes time: what is asked from here on is asked of this process.
+            posted = await journal.commands()
             first = await _first_record(journal, folder)
             folder.work.mkdir(exist_ok=True)
         except BaseException:
@@ -183,7 +191,8 @@ async def resumed(
         ) as session:
             before = session.state
             if not _only_delivery_is_left(before, folder):
-                await session.begin(_resume_record(before, order, first))
+                record = _resume_record(before, order, first, forgets=posted[-1].seq if posted else 0)
+                await session.begin(record)
                 if order.kernel_url not in (None, before.kernel_url):
                     await _leave_server(before, folder, workshop=workshop, company=company)
             yield session
@@ -207,10 +216,10 @@ def _only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
         return True
 
 
-def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> RunResumed:
+def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, forgets: int) -> RunResumed:
     limits = state.limits
     if state.stopped is not None and state.stopped.reason == "limit":
-        limits = widened(state, first.limits)
+        limits = widened(state, first.limits, restart=order.restart)
     limits = limits.model_copy(update=dict(order.limits))
     return RunResumed(
         restart=order.restart,
@@ -221,17 +230,22 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted) -> Ru
         kernel_url=order.kernel_url if order.kernel_url != state.kernel_url else None,
         version=__version__,
         inputs=dict(order.inputs),
+        forgets=forgets,
     )
 
 
-def widened(state: RunState, first: Limits) -> Limits:
-    """The limits with as much room again as they gave at first: going on after a limit would else stop at once."""
+def widened(state: RunState, first: Limits, *, restart: Restart = "behavior") -> Limits:
+    """The limits with as much room again as they gave at first: going on after a limit would else stop at once. From
+    nothing all counts begin anew but what models have cost."""
     limits = state.limits
-    used = {
+    counts = {
         "actions": state.actions_completed,
         "run_seconds": elapsed(state),
         "behaviors_per_step": state.position.iteration,
         "actions_per_behavior": state.behavior.received,
+    }
+    used = {
+        **(counts if restart != "reset" else {}),
         "model_tokens": state.spent.tokens,
         "model_dollars": state.spent.dollars,
         "model_seconds": state.spent.seconds,
@@ -244,61 +258,113 @@ def widened(state: RunState, first: Limits) -> Limits:
 
 
 async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> Literal["asked", "done"]:
-    """Cancel: by asking the process that carries the run out, or here and now when there is none."""
-    lock = RunLock(folder.lock, run=folder.run_id)
+    """Cancel: by asking the process that carries the run out, or here and now when there is none.
+
+    Raises RunRefused when there is nothing to cancel, RunLocked while the run is verified.
+    """
+    lock = RunLock(folder.lock, run=folder.run_id, doing="cancelled")
     try:
         lock.acquire()
     except RunLocked:
-        await _post(folder, Command(kind="cancel", comment=comment), workshop)
+        await _ask(folder, Command(kind="cancel", comment=comment), workshop)
         return "asked"
     try:
         journal = SqliteJournal.open(folder.journal)
         try:
-            await _cancel_at_rest(journal, folder, comment=comment, workshop=workshop)
+            state = await _cancel_at_rest(journal, folder, comment=comment, workshop=workshop)
         finally:
             await journal.close()
+        # It said how to go on; a file that cannot be written is told by the saver's log.
+        await NotebookSaver(folder, warn=logger.debug).save(state)
     finally:
         lock.release()
     return "done"
 
 
-async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
+async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment: str, workshop: Workshop) -> RunState:
+    """The state after the cancel."""
     state = await folded(journal)
     to = next_state(state.fsm, Event.CANCEL)
-    if to is None:
+    if state.cancelled or (to is None and state.fsm is not State.IDLE):
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}; there is nothing to cancel")
     reason = comment or "cancelled by a person"
     at = workshop.timestamp()
     left = await end_left_kernel(state, folder, reason="the run was cancelled", workshop=workshop)
     if left is not None and not left.ended:
         logger.warning("kernel %s at %s: %s", left.session, state.kernel_url, left.reason)
-    moved = Transitioned(source=state.fsm, event=Event.CANCEL, to=to, reason=reason)
-    records = (*(() if left is None else (left,)), moved, RunStopped(reason="cancelled", detail=reason))
-    await journal.append([Entry(seq, at, record) for seq, record in enumerate(records, start=state.seq + 1)])
+    # Before the workflow has begun the table has no CANCEL: the state stays, and the stop alone is final.
+    moved = () if to is None else (Transitioned(source=state.fsm, event=Event.CANCEL, to=to, reason=reason),)
+    records = (*(() if left is None else (left,)), *moved, RunStopped(reason="cancelled", detail=reason))
+    entries = [Entry(seq, at, record) for seq, record in enumerate(records, start=state.seq + 1)]
+    await journal.append(entries)
     await journal.sync()
+    return fold(entries, state)
 
 
 async def pause_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
-    """Ask the process that carries the run out to stop after its current action. Raises RunRefused if there is none."""
-    if lock_holder(folder.lock) is None:
-        state = await load_state(folder)
+    """Ask the process that carries the run out to stop after its current action. Raises RunRefused if there is none,
+    RunLocked while the run is verified."""
+    await _ask(folder, Command(kind="pause", comment=comment), workshop)
+
+
+async def _ask(folder: RunFolder, command: Command, workshop: Workshop) -> None:
+    """Leave a command for the process that carries the run out. Raises RunRefused, RunLocked where none would obey."""
+    holder = lock_holder(folder.lock)
+    state = await load_state(folder)
+    if holder is None:
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: nobody is carrying it out")
-    await _post(folder, Command(kind="pause", comment=comment), workshop)
+    if not holder.carries_out:
+        raise RunLocked(run=folder.run_id, holder=str(holder), doing=holder.doing)
+    if state.stopped is not None:
+        raise RunRefused(
+            f"run {folder.run_id!r} is {_condition(state)}: there is nothing to {command.kind}; {holder} is verifying "
+            "or delivering its notebook, or about to take it up again"
+        )
+    await _post(folder, command, workshop)
 
 
 async def answer_run(
-    folder: RunFolder, *, confirmed: bool, comment: str, workshop: Workshop
+    folder: RunFolder, *, confirmed: bool, comment: str, workshop: Workshop, by: str = ""
 ) -> Literal["asked", "left"]:
     """Answer the change of the plan that waits. "left": nobody carries the run out; the answer counts on resume.
 
-    Raises RunRefused when no change waits.
+    Raises RunRefused when no change waits, or when it was answered before: by whom, and when.
     """
-    running = lock_holder(folder.lock) is not None
-    state = await load_state(folder)
-    if state.fsm not in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):
-        raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: no change of its plan waits for an answer")
-    await _post(folder, Command(kind="confirm" if confirmed else "reject", comment=comment), workshop)
-    return "asked" if running else "left"
+    holder = lock_holder(folder.lock)
+    reader = SqliteJournal.reader(folder.journal)
+    try:
+        state, decided = await _folded_with_decision(reader)
+        if state.fsm not in UPDATE_PENDING:
+            said = f"run {folder.run_id!r} is {_condition(state)}: no change of its plan waits for an answer"
+            raise RunRefused(said + (f"; the last one was {decided}" if decided else ""))
+        seen = state.commands_seen
+        first = first_answer(await reader.commands(after=seen), state)
+        if first is None:
+            kind: Literal["confirm", "reject"] = "confirm" if confirmed else "reject"
+            command = Command(kind=kind, comment=comment, by=by, answers=state.machine.entered)
+            mine = await reader.post(command, at=workshop.timestamp())
+            # Two may answer at once: the order in the inbox decides.
+            first = first_answer(await reader.commands(after=seen), state)
+            if first is None or first.seq == mine:
+                return "asked" if holder is not None and holder.carries_out else "left"
+    finally:
+        await reader.close()
+    word = _ANSWERED[first.command.kind == "confirm"]
+    raise RunRefused(
+        f"the change of the plan of run {folder.run_id!r} was {word} already, by {first.command.by or 'a person'} at "
+        f"{first.at}; if nobody carries the run out, go on with: nbcc resume {folder.run_id}"
+    )
+
+
+async def _folded_with_decision(reader: JournalReader) -> tuple[RunState, str]:
+    """What is known about a run, and how, by whom and when a change of its plan was last answered."""
+    state, decided = RunState(), ""
+    async for entry in reader.read():
+        state = reduce(state, entry)
+        if isinstance(record := entry.record, PlanUpdateDecided):
+            who = record.who or ("policy" if record.by == "policy" else "a person at the terminal")
+            decided = f"{_ANSWERED[record.confirmed]} by {who} at {entry.at}"
+    return state, decided
 
 
 async def verify_run(
@@ -306,7 +372,7 @@ async def verify_run(
 ) -> Verification:
     """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
     the same file."""
-    with RunLock(folder.lock, run=folder.run_id):
+    with RunLock(folder.lock, run=folder.run_id, doing="verified"):
         cell_seconds: dict[str, float] = {}
         state = await load_state(folder, cell_seconds=cell_seconds)
         order = replace(
@@ -412,8 +478,10 @@ async def _first_record(journal: SqliteJournal, folder: RunFolder) -> RunStarted
 
 
 def _condition(state: RunState) -> str:
+    if state.cancelled:
+        return "cancelled"
     if state.fsm is State.IDLE:
         return "not begun"
     if is_final(state.fsm):
-        return {State.ERROR: "failed", State.CANCELLED: "cancelled"}.get(state.fsm, "completed")
+        return "failed" if state.fsm is State.ERROR else "completed"
     return "stopped" if state.stopped is not None else "under way"

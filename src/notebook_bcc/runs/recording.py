@@ -157,7 +157,8 @@ def _note(tape: _Tape, entry: Entry, state: RunState) -> None:
             tape.stop = "" if _only_then(state) else record.reason
         case RunResumed() as record:
             if tape.stop in _STOPS_AGAIN or (tape.stop == "waiting" and tape.asks):
-                tape.restarts.append(record)
+                # The replay has an inbox of its own.
+                tape.restarts.append(record.model_copy(update={"forgets": None}))
             tape.stop = ""
         case _:
             pass

@@ -111,7 +111,7 @@ def shown_document(state: RunState, *, run_id: str, everything: bool = False, pr
 
 def delivered_document(document: Document, *, probes: bool = False) -> Document:
     """The document without the code cells that failed or never ran, and without settled probes (unless `probes`); the
-    same object if there are none.
+    same object if there are none. A cell that succeeded and failed later stands there as it succeeded.
 
     A cell stays unrun when its behavior was given up before its turn: run in a fresh kernel it would be news.
     """
@@ -120,11 +120,14 @@ def delivered_document(document: Document, *, probes: bool = False) -> Document:
     kept: list[Cell] = []
     # From the end, for what is settled is settled by a later cell.
     for cell in reversed(cells):
-        if has_failed(cell) or is_unrun(cell) or (cell.probe in settled and not probes):
+        if is_unrun(cell) or (cell.probe in settled and not probes):
             continue
-        kept.append(cell)
-        settled.update(cell.settles)
-    if len(kept) == len(cells):
+        shown = _as_it_succeeded(cell)
+        if shown is None:
+            continue
+        kept.append(shown)
+        settled.update(shown.settles)
+    if len(kept) == len(cells) and all(one is cell for one, cell in zip(reversed(kept), cells, strict=True)):
         return document
     left, count = Cells(), 0
     for cell in reversed(kept):
@@ -142,14 +145,17 @@ def _numbered(cell: Cell, count: int) -> Cell:
     return replace(cell, execution_count=count, outputs=outputs)
 
 
+def _as_it_succeeded(cell: Cell) -> Cell | None:
+    """A cell that failed when it was run again, as it was before: later cells may need what it did. None where it never
+    succeeded."""
+    if not cell.has_failed:
+        return cell
+    return replace(cell.last_success, metadata=cell.metadata) if cell.last_success is not None else None
+
+
 def is_unrun(cell: Cell) -> bool:
     """Whether a code cell was added and never executed."""
     return cell.type is CellType.CODE and cell.execution_count is None and not cell.outputs
-
-
-def has_failed(cell: Cell) -> bool:
-    """Whether a code cell's last execution ended with an error."""
-    return cell.type is CellType.CODE and any(output.get("output_type") == "error" for output in cell.outputs)
 
 
 def stop_note(stopped: RunStopped, *, run_id: str) -> str:
@@ -174,7 +180,7 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         "saved_at": state.at,
         "actions": state.actions_completed,
         "code_cells": len(code),
-        "failed_cells": sum(has_failed(cell) for cell in code),
+        "failed_cells": sum(cell.has_failed for cell in code),
         "left_out_cells": max(0, left_out),
         "rebuild_differences": list(kernel.differences),
         "planner": state.planner,

@@ -13,14 +13,13 @@ from pathlib import Path
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.runner import Person, Runner
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.errors import BccError, NotebookFailed
 from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
 from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
-from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_over
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.leftover import end_left_kernel
@@ -30,12 +29,15 @@ from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 logger = logging.getLogger(__name__)
 
-_OVER = frozenset({State.WORKFLOW_COMPLETED, State.CANCELLED})
+_OVER = frozenset({"completed", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What the user gets when a run has stopped. None where it could not be written, or was not wanted."""
+    """What the user gets when a run has stopped. None where it could not be written, or was not wanted.
+
+    Where a verification was wanted and there is none, `unverified` says why it could not be done, or it was `skipped`.
+    """
 
     notebook: Path | None
     html: Path | None = None
@@ -43,6 +45,8 @@ class Delivery:
     files: tuple[DeliveredFile, ...] = ()
     left_out: int = 0
     verification: Verification | None = None
+    unverified: str = ""
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,12 @@ class Session:
         self._carried_out = False
         self._saved: RunState | None = None
         self._probes = False
+        self._verifying: asyncio.Task[Verification] | None = None
+        self._skipped = False
 
     async def begin(self, record: RunStarted | RunResumed) -> None:
         """Start the run or take it up again. Raises RunRefused when its state does not allow that."""
-        await self._runner.begin(record)
-        state = self._runner.state
-        self._begun = Entry(state.seq, state.at, record)
+        self._begun = await self._runner.begin(record)
 
     async def entries(self) -> AsyncGenerator[Entry, None]:
         """Carry the run out until it stops; every entry once it is durable. Ends with the notebook written."""
@@ -123,12 +127,12 @@ class Session:
             return Delivery(notebook=written)
         # The run needs its kernel no more; the verification's own is to have the memory.
         await self._kernel.close()
-        verification = await self._verified(on_cell) if verify else None
-        if verification is not None and not verification.ok and len(self._shown().cells) < len(self._shown(True).cells):
-            # A cell may need what a probe has made, against its planner's word: a notebook that runs comes first.
-            self._warn("without the cells that only looked the notebook gives other results: they stay in it, folded")
-            self._probes = await self._saver.save(self.state, probes=True)
-            verification = await self._verified(on_cell) if self._probes else verification
+        verification, unverified = None, ""
+        try:
+            verification = await self._verification(on_cell) if verify else None
+        except BccError as error:
+            # The run is completed all the same, and what it has made is the user's.
+            unverified = str(error)
         left_out = len(self.state.document.cells) - len(self._shown(self._probes).cells)
         handover = await asyncio.to_thread(hand_over, self.folder)
         for problem in handover.problems:
@@ -142,20 +146,43 @@ class Session:
             files=handover.files,
             left_out=left_out,
             verification=verification,
+            unverified=unverified,
+            skipped=verify and verification is None and not unverified,
         )
+
+    def skip_verification(self) -> None:
+        """Leave the verification that is under way, or do not begin one; everything else is delivered. One that has
+        ended keeps its result."""
+        # Once: a second cancellation would tear the clean-up of the first.
+        if not self._skipped and self._verifying is not None:
+            self._verifying.cancel()
+        self._skipped = True
 
     async def end_left_kernel(self) -> None:
         """Of a run that nobody will take up again: end the kernel of the process before, if this one had no use for
         it. Until then it stays as it was left, for `resume`."""
         state = self.state
-        over = self._carried_out and state.fsm in _OVER and state.stopped is not None
+        over = self._carried_out and state.stopped is not None and state.stopped.reason in _OVER
         if not over or self._kernel.identity.session == state.kernel.session:
             return
         left = await end_left_kernel(state, self.folder, reason="the run is over", workshop=self._workshop)
         if left is not None and not left.ended:
             self._warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
 
-    async def _verified(self, on_cell: OnCell | None) -> Verification:
+    async def _verification(self, on_cell: OnCell | None) -> Verification | None:
+        """Whether the notebook gives the same results; None if that was skipped. Raises BccError where it cannot be
+        tried."""
+        found = await self._verified(on_cell)
+        if found is None or found.ok or len(self._shown().cells) == len(self._shown(True).cells):
+            return found
+        # A cell may need what a probe has made, against its planner's word: a notebook that runs comes first.
+        self._warn("without the cells that only looked the notebook gives other results: they stay in it, folded")
+        self._probes = await self._saver.save(self.state, probes=True)
+        return await self._verified(on_cell) if self._probes else found
+
+    async def _verified(self, on_cell: OnCell | None) -> Verification | None:
+        if self._skipped:
+            return None
         order = VerifyOrder(
             notebook=self.folder.notebook,
             inputs=self.folder.inputs,
@@ -166,7 +193,16 @@ class Session:
             kernel_url=self.state.kernel_url,
             seconds=self._cell_seconds,
         )
-        return await verify_notebook(order, self._workshop, on_cell=on_cell)
+        self._verifying = asyncio.create_task(verify_notebook(order, self._workshop, on_cell=on_cell))
+        try:
+            return await self._verifying
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return None
+        finally:
+            self._verifying = None
 
     async def _page(
         self, form: ExportFormat, verification: Verification | None, *, files: tuple[DeliveredFile, ...] = ()

@@ -170,8 +170,8 @@ def _copy_inputs(order: VerifyOrder, work: Path) -> None:
     size = sum(one.st_size for one in files if not _is_linked(one))
     if size > _LARGEST_COPY:
         raise RunRefused(
-            f"the files beside the notebook ({size:,} bytes in {inputs}) are too many to copy for a verification; "
-            "name a folder that holds only its inputs with --inputs"
+            f"the files beside the notebook ({size:,} bytes in {inputs}) are too many to copy for a verification; name "
+            f"a folder that holds only what its cells read: nbcc verify {order.notebook} --inputs FOLDER"
         )
     try:
         ignore = None if order.tidy else _LEFT_OUT

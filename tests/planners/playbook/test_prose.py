@@ -52,6 +52,13 @@ def test_an_item_of_a_list_stays_one_item(text: str) -> None:
         assert len(tokens) in (5, 7)
 
 
+@pytest.mark.parametrize("kind", [Kind.PROSE, Kind.CELL])
+def test_a_line_that_ends_with_a_block_stays_a_line_and_a_line_of_blocks_leaves_none(kind: Kind) -> None:
+    source = "{% if v.x %}\n# one{% if v.x %}, first{% endif %}\n{% endif %}{% if v.x %}\n# two\n{% endif %}\n# three\n"
+    assert render(source, kind=kind, x=True).splitlines() == ["# one, first", "# two", "# three"]
+    assert render("{% if v.x %}# one{% endif %}\n# two", kind=kind, x=True).splitlines() == ["# one", "# two"]
+
+
 @given(MARKUP)
 def test_a_value_set_as_code_is_one_code_span(text: str) -> None:
     (_, inline, _) = MARKDOWN.parse(render("see {{ v.x | code }} there", x=text))

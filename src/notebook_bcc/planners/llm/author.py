@@ -17,7 +17,6 @@ from notebook_bcc.planners.llm.exchange import cut
 from notebook_bcc.planners.llm.frame import Frame
 from notebook_bcc.planners.llm.limits import LlmLimits
 from notebook_bcc.planners.llm.memory import Memory
-from notebook_bcc.planners.llm.open_cell import OpenCell
 from notebook_bcc.planners.llm.progress import Round
 from notebook_bcc.planners.llm.prompt import build_prompt, estimate_tokens
 from notebook_bcc.planners.llm.prompt_files import Language, PromptFiles
@@ -127,7 +126,7 @@ class Author:
         self, request: Request, messages: Sequence[ChatMessage], writing: Writing, *, prose: bool
     ) -> AsyncGenerator[Generated, None]:
         """One answer of the model. `writing` says how it went."""
-        scanner, cell = Scanner(), OpenCell(longest=answers.LONGEST_CODE)
+        scanner = Scanner()
         text: list[str] = []
         stream = self.asker.stream(
             "generate",
@@ -145,14 +144,9 @@ class Author:
                             writing.reason = "the answer was cut at its limit of tokens"
                         continue
                     text.append(piece)
-                    closed = scanner.feed(piece)
-                    for found in closed:
+                    for found in scanner.feed(piece):
                         for item in writing.take(answers.piece_of(found)):
                             yield item
-                    if closed:
-                        cell.close(piece)
-                    elif cell.feed(piece):
-                        writing.foresee(cell.text, whole=cell.is_whole)
             for found in scanner.finish():
                 for item in writing.take(answers.piece_of(found)):
                     yield item

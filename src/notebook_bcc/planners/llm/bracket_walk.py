@@ -22,10 +22,11 @@ _KEY_REACH = 200
 # An object that has only just begun is kept as it is until more of it is there.
 _SHORT = 256
 
-# Everything up to the next bracket, or to a string that does not end here. Possessive: a character is looked at once.
-_CALM = re.compile(r'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+', re.DOTALL)
-_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_BLANK = re.compile(r"[ \t\r\n]*+")
+# Everything up to the next bracket, or to a string that does not end here. Neighbouring parts share no character, so
+# that there is one way to read a text, and a character is looked at twice at most.
+_CALM = re.compile(r'[^"{}\[\]]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"{}\[\]]*)*', re.DOTALL)
+_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_BLANK = re.compile(r"[ \t\r\n]*")
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -60,7 +61,7 @@ class BracketWalk:
 
     def __init__(self, *, envelope: str | None, limit: int) -> None:
         self._envelope = "" if envelope is None else f'"{envelope}"'
-        self._key = None if envelope is None else re.compile(rf'"{re.escape(envelope)}"\s*+:\s*+\Z')
+        self._key = None if envelope is None else re.compile(rf'"{re.escape(envelope)}"\s*:\s*\Z')
         self._limit = limit
         self._mode = _PROSE
         self._open: list[str] = []

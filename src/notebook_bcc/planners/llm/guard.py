@@ -16,8 +16,6 @@ from typing import Any, Final
 from notebook_bcc.planners.code_names import Code, CodeNames, read_code
 from notebook_bcc.planners.llm.ownership import Ownership, chain_root
 
-Read = Callable[[str], Code]
-
 _PLOTTING_LINE: Final = re.compile(r"^[ \t]*%matplotlib\b.*$", re.MULTILINE)
 _USUAL: Final = {"pandas": "pd", "numpy": "np", "matplotlib.pyplot": "plt", "seaborn": "sns", "scipy.stats": "stats"}
 _MODULES: Final = frozenset(
@@ -105,10 +103,10 @@ def lent_by(sources: tuple[str, ...]) -> Lent:
     return Lent(frozenset(names), frozenset(modules), frozenset(attributes), frozenset(texts))
 
 
-def with_made(rails: Rails, source: str, *, read: Read = read_code) -> Rails:
+def with_made(rails: Rails, source: str) -> Rails:
     """The rails of the cells that follow this one: what it made may be read and changed."""
     try:
-        made = read(plain_python(source)).names.made - rails.kept
+        made = read_code(plain_python(source)).names.made - rails.kept
     except SyntaxError:
         return rails
     known = None if rails.known is None else rails.known | made
@@ -120,10 +118,10 @@ def plain_python(source: str) -> str:
     return _PLOTTING_LINE.sub("", source)
 
 
-def objection(source: str, rails: Rails, *, read: Read = read_code) -> str:
-    """Why this cell is not run; empty: it may be. `read` is for whoever has read some of it before."""
+def objection(source: str, rails: Rails) -> str:
+    """Why this cell is not run; empty: it may be."""
     try:
-        code = read(plain_python(source))
+        code = read_code(plain_python(source))
     except (SyntaxError, ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         return f"the code is no Python: {getattr(error, 'msg', error)}{where}"

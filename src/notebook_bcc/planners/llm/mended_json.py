@@ -12,8 +12,9 @@ import re
 from typing import Any
 
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")
+# A string that does not end is one token: to look for others in it would take the square of the time.
 _TOKEN = re.compile(
-    r'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+")|(?P<comma>,(?=[ \t\r\n]*+[}\]]))|\b(?P<word>True|False|None)\b', re.DOTALL
+    r'(?P<text>"[^"\\]*(?:\\.[^"\\]*)*"?)|(?P<comma>,(?=[ \t\r\n]*[}\]]))|\b(?P<word>True|False|None)\b', re.DOTALL
 )
 _HEX = "[0-9a-fA-F]"
 _ESCAPE = re.compile(

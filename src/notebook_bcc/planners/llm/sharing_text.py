@@ -31,7 +31,7 @@ _ERROR_LINE = re.compile(
 _FEW_ITEMS = 3
 _GONE = re.escape(WITHHELD)
 # Fields that hang together are a row, and what is left of one tells of it.
-_GLUED = re.compile(rf"(?:(?<!\S)(?:[^\s,;|]++[,;|])+)?{_GONE}(?:[,;|][^\s,;|]++)*+")
+_GLUED = re.compile(rf"(?:(?<!\S)(?:[^\s,;|]+[,;|])+)?{_GONE}(?:[,;|][^\s,;|]+)*")
 _RUN = re.compile(rf"{_GONE}(?:[\s,;]*{_GONE})+")
 
 

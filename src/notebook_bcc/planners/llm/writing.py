@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from notebook_bcc.errors import PlannerFailed
-from notebook_bcc.planners.growing_code import GrowingCode
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
 from notebook_bcc.planners.llm import answers
 from notebook_bcc.planners.llm.answers import Piece
 from notebook_bcc.planners.llm.claims import left_out, unfounded, unheard
 from notebook_bcc.planners.llm.evidence import is_written_in
-from notebook_bcc.planners.llm.guard import Rails, objection, plain_python, with_made
+from notebook_bcc.planners.llm.guard import Rails, objection, with_made
 from notebook_bcc.planners.llm.prompt_files import Language
 from notebook_bcc.planners.llm.sharing_text import WITHHELD
 
@@ -49,17 +48,6 @@ class Writing:
         self.failure: PlannerFailed | None = None
         self._waiting: list[Generated] = []
         self._said = ""
-        self._growing = GrowingCode()
-        self._foreseen: tuple[str, str] | None = None
-
-    def foresee(self, code: str, *, whole: bool) -> None:
-        """Look at a cell that is not closed yet, while there is time. Nothing goes out for it."""
-        if self._demands.prose or self.refused:
-            return
-        if whole:
-            self._foreseen = (code, self._objection(code))
-        else:
-            self._growing.grow(plain_python(code) if "%matplotlib" in code else code)
 
     def take(self, piece: Piece | str) -> list[Generated]:
         """What goes out for a piece. Behind a cell that was refused nothing does: it would rely on it."""
@@ -79,8 +67,7 @@ class Writing:
         self.pieces += 1
         self.code += f"{piece.code}\n" if piece.code else ""
         if piece.code:
-            self._rails = with_made(self._rails, piece.code, read=self._growing.read)
-            self._growing, self._foreseen = GrowingCode(), None
+            self._rails = with_made(self._rails, piece.code)
         ready, self._waiting = [*self._waiting, *actions], []
         return ready
 
@@ -109,15 +96,10 @@ class Writing:
         if WITHHELD in piece.code or WITHHELD in piece.text:
             return f"{WITHHELD} stands for something you do not know: do without it"
         if piece.code:
-            return "only text is asked for, no code" if self._demands.prose else self._objection(piece.code)
+            return "only text is asked for, no code" if self._demands.prose else objection(piece.code, self._rails)
         if not is_written_in(piece.text, self._demands.language):
             return "a text is not in the language of the notebook"
         if name := unheard(piece.text, self._demands.told):
             return f"there is no {name}: use only names that are given"
         number = unfounded(piece.text, self._demands.told)
         return f"the number {number} in a text was not told: use only numbers that are given" if number else ""
-
-    def _objection(self, code: str) -> str:
-        if self._foreseen is not None and self._foreseen[0] == code:
-            return self._foreseen[1]
-        return objection(code, self._rails, read=self._growing.read)

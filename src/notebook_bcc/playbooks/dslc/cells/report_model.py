@@ -77,4 +77,8 @@ packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]
 #% endif
 lines = [f"# Python {final_model.versions_['python']}", *packages]
 Path("requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+#% if lang == "zh"
+print(f"model.pkl 中的模型用 {len(df_clean):,} 行拟合")
+#% else
 print(f"model.pkl holds a model of {len(df_clean):,} rows")
+#% endif
