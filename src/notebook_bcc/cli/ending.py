@@ -123,7 +123,7 @@ def report_verification(result: Verification, view: View, words: Words) -> bool:
         return True
     view.say(words("not_verified", count=len(result.differences)), tone="error")
     for one in result.differences[:_DIFFERENCES_SHOWN]:
-        view.say("  " + words("difference", cell=one.cell_id, what=one.what), tone="error")
+        view.say("  " + words("difference", cell=one.cell or one.cell_id, what=one.what), tone="error")
     if len(result.differences) > _DIFFERENCES_SHOWN:
         view.say("  " + words("more", count=len(result.differences) - _DIFFERENCES_SHOWN), tone="error")
     return False

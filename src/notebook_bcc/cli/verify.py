@@ -23,7 +23,7 @@ from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.words import Words
 from notebook_bcc.errors import RunNotFound
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.runs.folder import RunFolder, find_run, run_folders
+from notebook_bcc.runs.folder import INPUTS_FOLDER, RunFolder, find_run, run_folders
 from notebook_bcc.runs.lifecycle import verify_run
 from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
 from notebook_bcc.wiring import workshop
@@ -56,7 +56,7 @@ async def verify_command(
     order = VerifyOrder(
         notebook=notebook,
         inputs=inputs or (folder.inputs if folder is not None else beside),
-        place=folder.inputs_place if folder is not None and inputs is None else "",
+        place=_place_of(inputs) if inputs is not None else folder.inputs_place if folder is not None else "",
         tidy=inputs is not None or folder is not None,
         worked_in=folder.work if folder is not None else beside,
         cell_seconds=cell_timeout or 0.0,
@@ -80,6 +80,14 @@ def _run_of_file(path: Path, root: Path) -> RunFolder | None:
     """The run that wrote this notebook, if it is one of ours and still here."""
     run_id = read_notebook(path).run.get("run_id")
     try:
-        return find_run(root, str(path))
+        found = find_run(root, str(path))
     except RunNotFound:
         return next((folder for folder in run_folders(root) if folder.run_id == run_id), None)
+    # A notebook of another run that was put into this one's folder is checked by what lies beside it.
+    return found if found.run_id == run_id else None
+
+
+def _place_of(inputs: Path) -> str:
+    """Where these files go in the working directory: a folder that is called `inputs` keeps its name, as notebooks that
+    nbcc delivers read `inputs/...`."""
+    return INPUTS_FOLDER if inputs.absolute().name == INPUTS_FOLDER else ""

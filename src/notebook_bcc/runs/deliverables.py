@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from notebook_bcc.runs.folder import RunFolder, link_file
+from notebook_bcc.runs.folder import NOTEBOOK, REPORT, RunFolder
+from notebook_bcc.runs.handover import Placed, place_files
 
 # Files with names of our own in a run's folder: nothing is delivered over them.
 _OWN: Final = frozenset(
-    {"inputs", "work", "playbook", "script.yaml", "run.lock", "notebook.ipynb", "notebook.html", "report.html"}
+    {"inputs", "work", "playbook", "script.yaml", "run.lock", NOTEBOOK, "notebook.html", REPORT, "destination.json"}
 )
 _JOURNAL: Final = "journal.sqlite"
 _NOT_DELIVERED: Final = frozenset({"__pycache__", "nbcc-runs", "catboost_info", "lightning_logs", "node_modules"})
@@ -52,44 +53,76 @@ def products(folder: RunFolder) -> list[str]:
 
 
 def hand_over(folder: RunFolder) -> Handover:
-    """Put the products into the run's folder, and into the folder that the user named. Tells what it could not do."""
+    """Put the products into the run's folder; `hand_out` puts everything where the user wants it. Tells what it could
+    not do."""
     files: list[DeliveredFile] = []
     problems: list[str] = []
     names = products(folder)
-    out = folder.out_folder
+    place = folder.destination.folder or folder.path
     for name in names[:_MOST_FILES]:
         source = folder.work / name
         if is_own(name):
             problems.append(f"{name} stays in {folder.work}: the run has a file of its own by that name")
             continue
         try:
-            _put(source, folder.path / name, link=True)
-            if out is not None:
-                _put(source, out / name, link=False)
-            where = (out or folder.path) / name
-            files.append(DeliveredFile(name, where, where.stat().st_size))
+            _put(source, folder.path / name)
+            files.append(DeliveredFile(name, place / name, source.stat().st_size))
         except OSError as error:
             problems.append(f"{name} was not delivered and stays in {folder.work}: {error.strerror or error}")
-    if out is not None:
-        problems += _hand_over_inputs(folder, out)
     if len(names) > _MOST_FILES:
         problems.append(f"{len(names) - _MOST_FILES} more files stay in {folder.work}")
     return Handover(tuple(files), tuple(problems))
 
 
-def _hand_over_inputs(folder: RunFolder, out: Path) -> Iterator[str]:
-    """Put the files that the cells read beside the notebook, so that it runs there; yields what could not be done."""
-    for source in sorted(path for path in folder.inputs.rglob("*") if path.is_file()):
-        name = folder.inputs_place / source.relative_to(folder.inputs)
-        try:
-            _put(source, out / name, link=False)
-        except OSError as error:
-            yield f"{name} could not be put beside the notebook: {error.strerror or error}"
+def hand_out(folder: RunFolder, files: Sequence[DeliveredFile] = (), *, whole: bool = False) -> list[str]:
+    """Copy the notebook, its pages and these files to where the user wants them. `whole`: this is all of a completed
+    run, its inputs too, so that the notebook runs there. Tells what was kept of the user's, and what could not be done.
+    """
+    wanted = folder.destination
+    if wanted.file is not None:
+        pages = {wanted.file.name: folder.notebook, wanted.file.with_suffix(".html").name: folder.html}
+        return _said(place_files(wanted.file.parent, _existing(pages)), wanted.file.parent)
+    if wanted.folder is None:
+        return []
+    own = {NOTEBOOK: folder.notebook, REPORT: folder.report} if whole else {NOTEBOOK: folder.notebook}
+    made = {one.name: folder.path / one.name for one in files}
+    inputs = input_files(folder) if whole else {}
+    links = {name: source for name, source in wanted.large.items() if name in inputs and _is_same(source, inputs[name])}
+    copied = {name: source for name, source in inputs.items() if name not in links}
+    placed = place_files(wanted.folder, {**copied, **_existing(own | made)}, links=links, whole=whole)
+    return _said(placed, wanted.folder)
+
+
+def input_files(folder: RunFolder) -> dict[str, Path]:
+    """What the run was given, by the paths in its working directory."""
+    found = sorted(path for path in folder.inputs.rglob("*") if path.is_file())
+    return {(folder.inputs_place / path.relative_to(folder.inputs)).as_posix(): path for path in found}
+
+
+def _existing(files: Mapping[str, Path]) -> dict[str, Path]:
+    return {name: path for name, path in files.items() if path.is_file()}
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether the user's file is still the one that was copied."""
+    try:
+        facts = [(path.stat().st_size, path.stat().st_mtime_ns) for path in (one, other)]
+    except OSError:
+        return False
+    return facts[0] == facts[1]
+
+
+def _said(placed: Placed, folder: Path) -> list[str]:
+    kept = [
+        f"{folder / name} was changed since it was delivered: that version is now {new}"
+        for name, new in placed.kept.items()
+    ]
+    return kept + [f"{folder / name} was not written: {reason}" for name, reason in placed.failed.items()]
 
 
 def delivered_files(folder: RunFolder) -> tuple[DeliveredFile, ...]:
     """The products that were delivered and are still there."""
-    out = folder.out_folder
+    out = folder.destination.folder
     files = []
     for name in products(folder):
         for place in (out, folder.path):
@@ -133,16 +166,16 @@ def _rank(name: str) -> tuple[int, int, str]:
     return first, name.count("/"), name
 
 
-def _put(source: Path, target: Path, *, link: bool) -> None:
-    """The file at its new place, whole or not at all. A link costs nothing; other file systems get a copy."""
+def _put(source: Path, target: Path) -> None:
+    """The file at its new place, whole or not at all. Not a second name of it: what a later cell or a person changes in
+    one place stays as it was in the other."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists() and os.path.samefile(source, target):
         return
     made = target.with_name(f".{target.name}.nbcc")
     made.unlink(missing_ok=True)
     try:
-        if not (link and link_file(source, made)):
-            shutil.copy2(source, made)
+        shutil.copy2(source, made)
         made.replace(target)
     finally:
         made.unlink(missing_ok=True)

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
 from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.planners.playbook.folder import PlaybookFiles, copy_playbook
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"
+NOTEBOOK = "notebook.ipynb"
+REPORT = "report.html"
 
 _NAME_LENGTH = 40
 _STAMP = len("20261115-204712")
@@ -26,6 +30,21 @@ _TRIES = 1000
 
 # Files from this size on are not copied where a link does.
 LARGE_FILE = 200_000_000
+# Inputs up to this size are copied into the folder that the user wants everything in.
+LARGEST_COPY = 50_000_000
+
+_DESTINATION = "destination.json"
+
+
+class Destination(BaseModel):
+    """Where the user wants the notebook, or everything. `large` are inputs that are not copied there, by their paths
+    in the working directory, with the user's own files."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: Path | None = None
+    folder: Path | None = None
+    large: dict[str, Path] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +67,8 @@ class RunFolder:
 
     @property
     def notebook(self) -> Path:
-        """The notebook; a link when the user wants the file somewhere else."""
-        return self.path / "notebook.ipynb"
+        """The run's own notebook. A copy goes to where the user wants it."""
+        return self.path / NOTEBOOK
 
     @property
     def html(self) -> Path:
@@ -57,8 +76,8 @@ class RunFolder:
 
     @property
     def report(self) -> Path:
-        """The reader's report; a link when the user wants everything in a folder of theirs."""
-        return self.path / "report.html"
+        """The reader's report."""
+        return self.path / REPORT
 
     @property
     def work(self) -> Path:
@@ -103,22 +122,30 @@ class RunFolder:
         return self.path / "prompts"
 
     @property
-    def out_folder(self) -> Path | None:
-        """The folder that the user wants everything in, if they named one."""
-        return Path(os.readlink(self.report)).parent if self.report.is_symlink() else None
+    def destination(self) -> Destination:
+        """Where the user wants things, and which of the inputs are too large to be copied there."""
+        try:
+            return Destination.model_validate_json((self.path / _DESTINATION).read_bytes())
+        except FileNotFoundError:
+            return Destination()
+        except (OSError, ValueError) as error:
+            raise RunRefused(f"{self.path / _DESTINATION} cannot be read: {error}") from error
 
     @property
     def delivered(self) -> Path:
-        """Where the notebook really lies."""
-        return Path(os.path.realpath(self.notebook))
+        """Where the user finds the notebook."""
+        wanted = self.destination
+        return wanted.file or (wanted.folder / NOTEBOOK if wanted.folder is not None else self.notebook)
 
     @property
     def delivered_html(self) -> Path:
-        return Path(os.path.realpath(self.html))
+        wanted = self.destination
+        return wanted.file.with_suffix(".html") if wanted.file is not None else self.html
 
     @property
     def delivered_report(self) -> Path:
-        return Path(os.path.realpath(self.report))
+        wanted = self.destination
+        return wanted.folder / REPORT if wanted.folder is not None else self.report
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +205,21 @@ def fill_folder(
             copy_playbook(playbook, folder.playbook)
         if models is not None:
             _keep_models(models, folder)
-        if out is not None:
-            folder.notebook.symlink_to(out.absolute())
-            folder.html.symlink_to(out.absolute().with_suffix(".html"))
-        if out_folder is not None:
-            wanted = out_folder.absolute()
-            wanted.mkdir(parents=True, exist_ok=True)
-            folder.notebook.symlink_to(wanted / folder.notebook.name)
-            folder.report.symlink_to(wanted / folder.report.name)
+        if out is not None or out_folder is not None:
+            _keep_destination(folder, inputs, out, out_folder)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
+
+
+def _keep_destination(folder: RunFolder, inputs: Sequence[Input], out: Path | None, out_folder: Path | None) -> None:
+    if out_folder is not None:
+        out_folder.mkdir(parents=True, exist_ok=True)
+    wanted = Destination(
+        file=out.absolute() if out is not None else None,
+        folder=out_folder.absolute() if out_folder is not None else None,
+        large={one.name: one.source.absolute() for one in inputs if one.source.stat().st_size > LARGEST_COPY},
+    )
+    (folder.path / _DESTINATION).write_text(wanted.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
 def _keep_models(models: ChoiceFiles, folder: RunFolder) -> None:

@@ -18,6 +18,8 @@ from typing import Final
 MANIFEST: Final = ".nbcc-delivery.json"
 
 _FILES: Final = "files"
+# Stands for a digest where a link was placed.
+_LINK: Final = "link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,12 @@ class Placed:
     failed: Mapping[str, str]
 
 
-def place_files(folder: Path, files: Mapping[str, Path], *, whole: bool) -> Placed:
-    """Copy files into a folder of a person's, under their names there (paths with slashes).
+def place_files(
+    folder: Path, files: Mapping[str, Path], *, links: Mapping[str, Path] | None = None, whole: bool = False
+) -> Placed:
+    """Copy files into a folder of a person's, under their names there (paths with slashes); `links` point to theirs.
 
-    `whole`: these files are the whole delivery; unedited files of an earlier one that are not among them are removed.
-    A file that links to another one is placed as a link.
+    `whole`: this is the whole delivery; unedited files of an earlier one that are not among these are removed.
     """
     delivered = _read_manifest(folder)
     kept: dict[str, str] = {}
@@ -45,16 +48,21 @@ def place_files(folder: Path, files: Mapping[str, Path], *, whole: bool) -> Plac
             new = digest(source)
             if (old := digest(target)) and old not in (new, delivered.get(name)):
                 kept[name] = _set_aside(target)
-            if old != new or source.is_symlink() != target.is_symlink():
+            if old != new or target.is_symlink():
                 _copy(source, target)
             known[name] = new
         except OSError as error:
             failed[name] = error.strerror or str(error)
+    for name, source in (links or {}).items():
+        try:
+            if (old := "" if (folder / name).is_symlink() else digest(folder / name)) and old != delivered.get(name):
+                kept[name] = _set_aside(folder / name)
+            _link(source, folder / name)
+            known[name] = _LINK
+        except OSError as error:
+            failed[name] = error.strerror or str(error)
     if whole:
-        for name in [name for name in delivered if name not in files]:
-            if digest(folder / name) == delivered[name]:
-                (folder / name).unlink(missing_ok=True)
-                _remove_empty(folder, (folder / name).parent)
+        _remove_earlier(folder, {name: value for name, value in delivered.items() if name not in known})
     if known != delivered:
         _write_manifest(folder, known)
     return Placed(kept, failed)
@@ -69,7 +77,7 @@ def note_delivered(path: Path) -> None:
 
 def is_unedited(path: Path) -> bool:
     """Whether the file is there as it was delivered."""
-    return _read_manifest(path.parent).get(path.name) == (digest(path) or None)
+    return _read_manifest(path.parent).get(path.name, "") == digest(path) != ""
 
 
 def digest(path: Path) -> str:
@@ -96,17 +104,30 @@ def _copy(source: Path, target: Path) -> None:
     made = target.with_name(f".{target.name}.nbcc")
     made.unlink(missing_ok=True)
     try:
-        if source.is_symlink():
-            made.symlink_to(os.path.relpath(os.path.realpath(source), os.path.realpath(target.parent)))
-        else:
-            shutil.copy2(source, made)
+        shutil.copy2(source, made)
         made.replace(target)
     finally:
         made.unlink(missing_ok=True)
 
 
+def _link(source: Path, target: Path) -> None:
+    """A relative link: it holds when both are moved together."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    target.symlink_to(os.path.relpath(os.path.realpath(source), os.path.realpath(target.parent)))
+
+
+def _remove_earlier(folder: Path, delivered: Mapping[str, str]) -> None:
+    """Remove what an earlier delivery has left, unless somebody has edited it."""
+    for name, value in delivered.items():
+        path = folder / name
+        if path.is_symlink() if value == _LINK else digest(path) == value:
+            path.unlink(missing_ok=True)
+            _remove_empty(folder, path.parent)
+
+
 def _remove_empty(root: Path, folder: Path) -> None:
-    while folder != root and not any(folder.iterdir()):
+    while folder != root and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
 

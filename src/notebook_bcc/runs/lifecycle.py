@@ -36,6 +36,7 @@ from notebook_bcc.planners.llm.choice import ChoiceFiles
 from notebook_bcc.planners.playbook.folder import PlaybookFiles
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
+from notebook_bcc.runs.deliverables import hand_out
 from notebook_bcc.runs.folder import (
     Input,
     RunFolder,
@@ -46,6 +47,7 @@ from notebook_bcc.runs.folder import (
     fill_folder,
     run_folders,
 )
+from notebook_bcc.runs.handover import is_unedited, note_delivered
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver
 from notebook_bcc.runs.session import Company, Session, folded, session_of
@@ -382,7 +384,14 @@ async def verify_run(
             cell_seconds=order.cell_seconds or state.limits.cell_seconds,
             kernel_url=order.kernel_url or state.kernel_url,
         )
-        return await verify_notebook(order, workshop, on_cell=on_cell)
+        unedited = is_unedited(folder.delivered)
+        result = await verify_notebook(order, workshop, on_cell=on_cell)
+        # The stamp is ours: a delivered notebook that has it counts as unedited.
+        if unedited and order.notebook == folder.notebook:
+            hand_out(folder)
+        elif unedited and order.notebook.samefile(folder.delivered):
+            note_delivered(folder.delivered)
+        return result
 
 
 async def load_state(folder: RunFolder, *, cell_seconds: dict[str, float] | None = None) -> RunState:

@@ -20,7 +20,7 @@ from notebook_bcc.journal.sqlite import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
-from notebook_bcc.runs.deliverables import DeliveredFile, hand_over
+from notebook_bcc.runs.deliverables import DeliveredFile, hand_out, hand_over
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
@@ -118,6 +118,7 @@ class Session:
         """Write the notebook as it is now, unless that was done."""
         if self._saved is not self.state and self.state.run_id and await self._saver.save(self.state):
             self._saved = self.state
+            await self._hand_out()
 
     async def deliver(self, *, verify: bool, on_cell: OnCell | None = None) -> Delivery:
         """Of a completed run: verify the notebook if wanted, hand its files over, make page and report beside it."""
@@ -137,12 +138,13 @@ class Session:
         handover = await asyncio.to_thread(hand_over, self.folder)
         for problem in handover.problems:
             self._warn(problem)
+        has_page = await self._page(ExportFormat.HTML, verification)
+        has_report = await self._page(ExportFormat.REPORT, verification, files=handover.files)
+        await self._hand_out(handover.files, whole=True)
         return Delivery(
             notebook=written,
-            html=self.folder.delivered_html if await self._page(ExportFormat.HTML, verification) else None,
-            report=self.folder.delivered_report
-            if await self._page(ExportFormat.REPORT, verification, files=handover.files)
-            else None,
+            html=self.folder.delivered_html if has_page else None,
+            report=self.folder.delivered_report if has_report else None,
             files=handover.files,
             left_out=left_out,
             verification=verification,
@@ -227,6 +229,10 @@ class Session:
             self._warn(f"{error}. Make it later with: {command}")
             return False
         return True
+
+    async def _hand_out(self, files: tuple[DeliveredFile, ...] = (), *, whole: bool = False) -> None:
+        for problem in await asyncio.to_thread(hand_out, self.folder, files, whole=whole):
+            self._warn(problem)
 
     def _shown(self, probes: bool = False) -> Document:
         return shown_document(self.state, run_id=self.folder.run_id, probes=probes)

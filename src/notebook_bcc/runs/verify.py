@@ -28,16 +28,20 @@ OnCell = Callable[[int, int, float | None], None]
 
 # Below this the durations of the cells so far say nothing about the machine.
 _TELLING_SECONDS = 1.0
+_NOT_RUN = "it was not run: an earlier cell failed"
+_LINE = 60
 _LARGEST_COPY = 1_000_000_000
 _LEFT_OUT = shutil.ignore_patterns(".*", "*.ipynb", "__pycache__", "nbcc-runs")
 
 
 @dataclass(frozen=True, slots=True)
 class CellDifference:
-    """A cell that did not do the same again, and in what."""
+    """A cell that did not do the same again, and in what. `cell` names it for a reader: its number among the code
+    cells, and its first line."""
 
     cell_id: str
     what: str
+    cell: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Verification:
             "at": self.at,
             "ok": self.ok,
             "cells": self.cells,
-            "differences": [{"cell_id": one.cell_id, "what": one.what} for one in self.differences],
+            "differences": [{"cell_id": one.cell_id, "cell": one.cell, "what": one.what} for one in self.differences],
             "versions": self.versions,
         }
 
@@ -65,8 +69,9 @@ class Verification:
 class VerifyOrder:
     """Which notebook, with which files beside it, in which kernel, and within which limits.
 
-    `inputs` are copied to `place` in the working directory. `worked_in` is where it was recorded. `tidy` says that `inputs` holds inputs and nothing else; otherwise hidden
-    files, notebooks and runs in it are left out of the copy. `seconds` are how long cells took when they were recorded.
+    `inputs` are copied to `place` in the working directory. `worked_in` is where it was recorded. `tidy` says that
+    `inputs` holds inputs and nothing else; otherwise hidden files, notebooks and runs in it are left out of the copy.
+    `seconds` are how long cells took when they were recorded.
     """
 
     notebook: Path
@@ -125,13 +130,20 @@ async def _run_all(
         try:
             execution = await kernel.execute(cell.source, time_limit=order.cell_seconds or None)
         except KernelDied as error:
-            found.append(CellDifference(cell.id, str(error)))
-            return number, found + _not_run(cells[number:])
+            found.append(CellDifference(cell.id, str(error), _named(number, cell)))
+            return number, found + _not_run(cells, number)
+        raised = execution.error
+        if raised is not None and raised.name == "FileNotFoundError" and not _failed_before(cell):
+            raise RunRefused(
+                f"the notebook cannot be verified: a file that cell {_named(number, cell)} reads is not here "
+                f"({raised.message}); name the folder that holds it with: nbcc verify {order.notebook} --inputs FOLDER"
+            )
         found += [
-            CellDifference(cell.id, what) for what in differences(cell.outputs, execution.outputs, folders=places)
+            CellDifference(cell.id, what, _named(number, cell))
+            for what in differences(cell.outputs, execution.outputs, folders=places)
         ]
         if not execution.succeeded and not _failed_before(cell):
-            return number, found + _not_run(cells[number:])
+            return number, found + _not_run(cells, number)
     return len(cells), found
 
 
@@ -144,8 +156,16 @@ def _seconds_left(cells: Sequence[Cell], number: int, recorded: Mapping[str, flo
     return left * spent / before if before > _TELLING_SECONDS else left
 
 
-def _not_run(rest: Sequence[Cell]) -> list[CellDifference]:
-    return [CellDifference(cell.id, "it was not run: an earlier cell failed") for cell in rest]
+def _not_run(cells: Sequence[Cell], after: int) -> list[CellDifference]:
+    rest = enumerate(cells[after:], after + 1)
+    return [CellDifference(cell.id, _NOT_RUN, _named(number, cell)) for number, cell in rest]
+
+
+def _named(number: int, cell: Cell) -> str:
+    """As a reader finds it: `12 (df = prepare(raw))`."""
+    lines = [line.strip() for line in cell.source.splitlines()]
+    first = next((line for line in lines if line and not line.startswith("#")), lines[0] if lines else "")
+    return f"{number} ({first if len(first) <= _LINE else first[: _LINE - 3] + '...'})"
 
 
 def _failed_before(cell: Cell) -> bool:
