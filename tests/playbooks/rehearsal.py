@@ -47,6 +47,7 @@ class Rehearsal:
     steps: list[str] = field(default_factory=list)
     replans: list[str] = field(default_factory=list)
     shown: list[Any] = field(default_factory=list)
+    drawn: list[str] = field(default_factory=list)
     document: list[Cell] = field(default_factory=list)
     reader: dict[str, Any] = field(default_factory=dict)
     conditions: dict[str, Template] = field(default_factory=dict)
@@ -173,7 +174,15 @@ class Rehearsal:
             if hasattr(value, "_repr_html_"):
                 value._repr_html_()
         if "plt" in self.names:
-            self.names["plt"].close("all")  # as the inline backend does after each cell
+            self._look_at_figures(self.names["plt"])
+
+    def _look_at_figures(self, plt: Any) -> None:
+        figures = [plt.figure(number) for number in plt.get_fignums()]
+        for figure in figures:
+            figure.canvas.draw()
+            texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
+            self.drawn += [text.get_text() for text in texts if text.get_text()]
+        plt.close("all")  # as the inline backend does after each cell
 
     def _holds(self, part: Mapping[str, Any], path: Path) -> bool:
         rule = part.get("when")

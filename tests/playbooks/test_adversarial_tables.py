@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
+from playbooks.fonts import drawable, fonts
 from playbooks.rehearsal import Rehearsal, at_work_in
 
 pytestmark = pytest.mark.timeout(300)
@@ -191,8 +192,11 @@ def test_whole_numbers_are_amounts_and_not_classes_for_a_column_of_many_levels(t
     assert summary(tmp_path)["score"] < 0.5 * summary(tmp_path)["naive_forecast"]
 
 
+@pytest.mark.parametrize("kind", ["here", "bundled", "chinese"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_columns_of_any_script_and_hostile_names_go_through(tmp_path: Path, lang: str) -> None:
+def test_columns_of_any_script_and_hostile_names_go_through(
+    tmp_path: Path, lang: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     draws = np.random.default_rng(14)
     table = pd.DataFrame(
         {
@@ -204,14 +208,24 @@ def test_columns_of_any_script_and_hostile_names_go_through(tmp_path: Path, lang
         }
     )
     table["目标"] = (table["价格 (元)"] * 2 + draws.normal(size=150)).round(3)
-    with at_work_in(tmp_path):
+    with at_work_in(tmp_path), fonts(kind, tmp_path):
         table.to_csv("train.csv", index=False)
         played = Rehearsal(
             inputs={"data": "train.csv", "format": "csv", "target": "目标", "targets": ["目标"]}, lang=lang
         )
         for stage in STAGES:
             played.play(stage)
+        unreadable = [text for text in played.drawn if not drawable().issuperset(map(ord, text))]
     assert summary(tmp_path)["task"] == "regression"
+    assert not unreadable, "no figure shows a box in place of a letter"
+    assert "font" not in played.prose
+    assert "字体" not in played.prose
+    if kind == "bundled":
+        assert "column 2" in played.drawn
+        assert "column 2: 价格 (元)" in capsys.readouterr().out, "the text beside the figure says what a number means"
+    if kind == "chinese":
+        assert "价格 (元)" in played.drawn
+        assert ("行数" in played.drawn) == (lang == "zh")
 
 
 def test_texts_with_gaps_and_rows_that_were_dropped_do_not_disturb_the_delivered_model(tmp_path: Path) -> None:

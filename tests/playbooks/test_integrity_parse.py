@@ -13,7 +13,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 plt = pytest.importorskip("matplotlib.pyplot")
 
-from playbooks.rehearsal import Rehearsal, at_work_in  # noqa: E402
+from playbooks.rehearsal import DSLC, Rehearsal, at_work_in  # noqa: E402
 
 ROWS = 60
 
@@ -30,13 +30,14 @@ def play(
         **({"test": "test.csv"} if test is not None else {}),
     }
     rehearsal = Rehearsal(inputs={**inputs, **given}, lang=lang, goal=goal)
-    rehearsal.names |= {"np": np, "pd": pd, "plt": plt, "Path": Path, "raw": raw, "target": target, "readable": True}
-    rehearsal.names |= {"row_count": len(raw), "column_count": raw.shape[1], "problem": ""}
+    rehearsal.names |= {"raw": raw, "target": target, "readable": True, "problem": "", "cjk_font": ""}
+    rehearsal.names |= {"row_count": len(raw), "column_count": raw.shape[1]}
     if "targets" in given:
         rehearsal.names["targets"] = given["targets"]
     if test is not None:
         rehearsal.names["raw_test"] = test
     with at_work_in(folder):
+        rehearsal.run((DSLC / "cells" / "structure_setup.py").read_text(encoding="utf-8"))
         for stage in stages:
             rehearsal.play(stage)
     return rehearsal

@@ -114,7 +114,7 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
 
 def test_chinese_notebooks_look_for_a_font_and_speak_chinese(tmp_path: Path) -> None:
     play = opened(tmp_path, CHINESE, lang="zh", target="价格")
-    assert isinstance(play.names["font_note"], str)
+    assert isinstance(play.names["cjk_font"], str)
     assert "表共有 29 行、3 列" in play.prose
     assert "The table" not in play.prose
 

@@ -246,7 +246,7 @@ def test_names_are_made_unique_tidy_and_complete(tmp_path: Path) -> None:
     play = opened(tmp_path, 'a, a ,,价格 (元),"x\ny",a_2,😀\n1,2,3,4,5,6,7\n2,3,4,5,6,7,8\n')
     assert list(play.names["raw"].columns) == ["a", "a_2", "column_3", "价格 (元)", "x y", "a_2_2", "😀"]
     assert "were changed" in play.prose
-    assert play.names["needs_cjk_font"] is True
+    assert play.names["needs_font"] is True
 
 
 def test_markers_of_missing_values_are_found_counted_and_replaced(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 def short(value):
-    return (f"{value:g}" if isinstance(value, (int, float)) else str(value)).replace("$", r"\$")[:14]
+    return label_of(f"{value:g}" if isinstance(value, (int, float)) else value, 14)
 
 
 #% if v.task == "regression"
@@ -39,11 +39,14 @@ def draw(ax, name, rows):
 fig, axes = plt.subplots({{ lines }}, 3, figsize=(11, {{ 3.4 * lines }}), squeeze=False)
 for ax, name in zip(axes.flat, [*association][:6]):
     draw(ax, name, look.sample(min(len(look), 2_000), random_state=0))
-    ax.set_title(str(name).replace("$", r"\$")[:40])
+    ax.set_title(label_of(name))
 for ax in axes.flat[len(association) :]:
     ax.set_visible(False)
 #% if v.task == "regression"
-fig.supylabel({{ v.target | label }})
+fig.supylabel(label_of(target))
 #% endif
 fig.savefig("figures/12_strongest.png", dpi=150, bbox_inches="tight")
 plt.show()
+#% if v.labels_numbered | default(false)
+explain_labels()
+#% endif

@@ -1,3 +1,4 @@
+#% set zh = lang == "zh" and v.cjk_font
 # The course over time, in about a hundred steps at most
 def moments(times):
     if times.dtype.kind != "M":
@@ -21,14 +22,17 @@ fig, ax = plt.subplots(figsize=(9, 4))
 #% if v.task == "regression"
 ax.plot(course.index, course[0.5], color="tab:blue")
 ax.fill_between(course.index, course[0.1], course[0.9], alpha=0.2, linewidth=0)
-ax.set_ylabel({{ v.target | label }})
-ax.set_title({{ "目标随时间的变化（中位数与 10% 到 90% 的范围）" if lang == "zh" else "The target over time: median, and the middle 80 % of the rows" }})
+ax.set_ylabel(label_of(target))
+ax.set_title({{ "目标随时间的变化（中位数与 10% 到 90% 的范围）" if zh else "The target over time: median, and the middle 80 % of the rows" }})
 #% else
 for name in course.columns:
-    ax.plot(course.index, course[name], label=str(name).replace("$", r"\$")[:20])
+    ax.plot(course.index, course[name], label=label_of(name, 20))
 ax.legend(frameon=False)
-ax.set_title({{ "随时间的变化" if lang == "zh" else "The course over time" }})
+ax.set_title({{ "随时间的变化" if zh else "The course over time" }})
 #% endif
-ax.set_xlabel({{ v.time_column | label }})
+ax.set_xlabel(label_of({{ v.time_column }}))
 fig.savefig("figures/14_time.png", dpi=150, bbox_inches="tight")
 plt.show()
+#% if v.labels_numbered | default(false)
+explain_labels()
+#% endif

@@ -1,4 +1,4 @@
-#% set zh = lang == "zh"
+#% set zh = lang == "zh" and v.cjk_font
 order = comparison.index[::-1]
 fig, ax = plt.subplots(figsize=(7, 0.4 * len(order) + 1.2), layout="constrained")
 ax.errorbar(comparison.loc[order, "mean"], range(len(order)), xerr=2 * comparison.loc[order, "standard error"], fmt="o", capsize=3)

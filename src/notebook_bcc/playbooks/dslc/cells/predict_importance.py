@@ -1,4 +1,4 @@
-#% set zh = lang == "zh"
+#% set zh = lang == "zh" and v.cjk_font
 from sklearn.inspection import permutation_importance
 
 some = X_holdout.sample(min(len(X_holdout), {{ 200 if v.word_columns | length > 0 else (2000 if v.feature_count <= 30 else 300) }}), random_state=0).index
@@ -20,7 +20,10 @@ importance = pd.Series(shuffled.importances_mean, index=features).sort_values(as
 importance_top = {name: round(float(value), 5) for name, value in importance.head(12).items() if value > 0}
 top = importance.head(15)[::-1]
 fig, ax = plt.subplots(figsize=(7, 0.32 * len(top) + 1.2), layout="constrained")
-ax.barh([str(name)[:40].replace("$", r"\$") for name in top.index], top)
+ax.barh([label_of(name) for name in top.index], top)
 ax.set(xlabel={{ ("打乱后 R² 的损失" if zh else "R² lost when shuffled") if v.task == "regression" else ("打乱后得分的损失" if zh else "score lost when shuffled") }}, title={{ "模型依赖的列" if zh else "What the model relies on" }})
 fig.savefig("figures/31_importance.png", dpi=150, bbox_inches="tight")
 plt.show()
+#% if v.labels_numbered | default(false)
+explain_labels()
+#% endif

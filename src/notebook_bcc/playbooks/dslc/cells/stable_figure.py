@@ -1,6 +1,6 @@
-#% set zh = lang == "zh"
+#% set zh = lang == "zh" and v.cjk_font
 #% set sampled = v.train_rows > 20000
-shown = [({{ "数据" if zh else "rows" }}, "", value) for value in perturbed_scores] + list(results.itertuples(index=False, name=None))
+shown = [({{ "数据" if lang == "zh" else "rows" }}, "", value) for value in perturbed_scores] + list(results.itertuples(index=False, name=None))
 calls = list(dict.fromkeys(call for call, choice, value in shown))[::-1]
 fig, ax = plt.subplots(figsize=(8, 0.6 * len(calls) + 1.4), layout="constrained")
 for call, choice, value in shown:
@@ -8,7 +8,12 @@ for call, choice, value in shown:
 ax.axvline(holdout_score, color="black", linewidth=1, label={{ ("选定的模型（全部数据）" if zh else "the chosen model, of all rows") if sampled else ("选定的模型" if zh else "the chosen model") }})
 ax.axvspan(holdout_low, holdout_high, color="0.9", zorder=0, label={{ "95% 区间" if zh else "its 95 % interval" }})
 ax.axvline(naive_holdout, color="tab:red", linestyle="--", linewidth=1, label={{ "朴素预测" if zh else "naive forecast" }})
+#% if lang == "zh" and not zh
+names = {"数据": "rows", "模型": "model", "种子": "seed", "插补": "imputation", "变换": "transformation", "目标的尺度": "scale of the target"}
+ax.set_yticks(range(len(calls)), [names[call] for call in calls])
+#% else
 ax.set_yticks(range(len(calls)), calls)
+#% endif
 ax.set(xlabel=metric, title={{ ("换数据或换做法时的得分（各用 20,000 行）" if zh else "The score with other rows and other choices, of 20,000 rows each") if sampled else ("换数据或换做法时的得分" if zh else "The score with other rows and other choices") }})
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3, frameon=False)
 fig.savefig("figures/40_stability.png", dpi=150, bbox_inches="tight")

@@ -1,3 +1,5 @@
+from matplotlib import font_manager
+
 #% set words = ["unknown", "Unknown", "UNKNOWN", "not supported", "not available", "missing", "Missing", "未知", "不详"]
 numbers, texts = raw.select_dtypes("number"), raw.select_dtypes(exclude=["number", "bool", "datetime"])
 # Values that often stand for "not known"; whether they do is not for a program to say.
@@ -13,7 +15,7 @@ for name in texts.columns[hits.any()]:
 unclear_values = dict(sorted(unclear_values.items(), key=lambda item: -item[1])[:10])
 
 # Scripts that the usual font of figures does not have.
-wide = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-shown = [*column_names, *(value for name in texts.columns[:200] for value in texts[name].value_counts().index[:50])]
-needs_cjk_font = bool(wide.search(" ".join(map(str, shown))))
+usual = font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap()
+shown = [*column_names, *(value for name in texts for value in texts[name].value_counts().index[:50])]
+needs_font = any(ord(letter) not in usual for letter in set("".join("".join(map(str, shown)).split())))
 readable, problem = True, ""

@@ -1,3 +1,6 @@
+# A font for characters that the usual font of figures, DejaVu Sans, does not have
+import warnings
+
 from matplotlib import font_manager
 
 families = [
@@ -7,6 +10,12 @@ families = [
 ]  # fmt: skip
 installed = set(font_manager.get_font_names())
 cjk_font = next((family for family in families if family in installed), "")
-if cjk_font:
-    plt.rcParams["font.family"] = ["DejaVu Sans", cjk_font]
-font_note = "" if cjk_font else "no font for these scripts"
+plt.rcParams["font.family"] = ["DejaVu Sans", cjk_font] if cjk_font else ["DejaVu Sans"]
+drawable = set()
+for family in plt.rcParams["font.family"]:
+    drawable.update(font_manager.get_font(font_manager.findfont(family)).get_charmap())
+texts = raw.select_dtypes(exclude=["number", "bool", "datetime"])
+frequent = [str(value) for name in texts for value in texts[name].value_counts().index[:50]]
+labels_numbered = not drawable.issuperset(map(ord, "".join("".join([*map(str, column_names), *frequent]).split())))
+# A character that a figure lacks all the same, here or on another machine, is no reason for a warning in the notebook.
+warnings.filterwarnings("ignore", message="Glyph .* missing from")

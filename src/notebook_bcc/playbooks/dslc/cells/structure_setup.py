@@ -1,6 +1,9 @@
 import logging
 from pathlib import Path
 
+# Which fonts matplotlib looks for, and where it keeps them, is no news for a reader.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -17,5 +20,8 @@ plt.rcParams.update({
     "axes.grid": True,
     "grid.alpha": 0.3,
 })
-# Fonts that matplotlib looks for and does not find are no news for a reader.
-logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
+
+def label_of(value, most=40):
+    """A name or value as a label of a figure: not too long, and a dollar sign begins no formula."""
+    return " ".join(str(value)[:most].split()).replace("$", r"\$")
