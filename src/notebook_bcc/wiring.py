@@ -121,9 +121,9 @@ def script_planner(path: Path) -> Planner:
     return ScriptedPlanner.from_script(read_script(path))
 
 
-def playbook_planner(files: PlaybookFiles) -> Planner:
-    """The planner that works by the rules of a playbook. Raises MessageInvalid."""
-    return PlaybookPlanner(load_playbook(files))
+def playbook_planner(files: PlaybookFiles, *, has_model: bool = False) -> Planner:
+    """The planner that works by the rules of a playbook, alone or behind a language model. Raises MessageInvalid."""
+    return PlaybookPlanner(load_playbook(files), has_model=has_model)
 
 
 def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings) -> LlmPlanner:
@@ -134,7 +134,7 @@ def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], 
 def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: Settings) -> ModelService:
     """The same for a service: many runs, and a budget of the process. Raises MessageInvalid, SettingsInvalid."""
     check_choice(files, limits=limits)
-    guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK))
+    guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK), has_model=True)
     make = _llm_maker(files, guide, keys=read_model_keys(), settings=settings)
     return ModelService(make, budget=budget_of(limits), fallback=files.choice.fallback)
 
@@ -217,7 +217,7 @@ async def make_planner(spec: str, folder: RunFolder, *, settings: Settings) -> P
         return playbook_planner(open_playbook(str(folder.playbook)))
     if spec == LLM_PLANNER:
         files = kept_choice(folder)
-        guide = playbook_planner(open_playbook(str(folder.playbook)))
+        guide = playbook_planner(open_playbook(str(folder.playbook)), has_model=True)
         return llm_planner(files, guide, keys=read_model_keys(), settings=settings)
     if spec.startswith(REPLAY_PLANNER):
         source = RunFolder(Path(spec.removeprefix(REPLAY_PLANNER)))

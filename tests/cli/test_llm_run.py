@@ -100,6 +100,27 @@ def test_a_model_writes_the_notebook_and_everything_about_it_is_told_and_kept(ho
     assert not entries_of(houses, "model_asked")
 
 
+def test_a_playbook_knows_whether_a_model_writes_beside_it(houses: Shell) -> None:
+    (houses.folder / "mine" / "stages").mkdir(parents=True)
+    houses.write(
+        "mine/playbook.yaml", "name: Mine\ngoal: Say who writes.\nlanguages: [en]\ninputs: [data]\nstages: [one]\n"
+    )
+    text = "{{ 'a model' if has_model else 'rules alone' }}"
+    behavior = f'{{written_by: playbook, actions: [{{text: "{text}"}}]}}'
+    houses.write(
+        "mine/stages/one.yaml",
+        f"name: One\ngoal: One.\nsteps: [{{id: a, name: A, goal: A., behaviors: [{behavior}]}}]\n",
+    )
+    told = []
+    with in_a_thread(FakeModel(*ANSWERS)) as fake:
+        model = ("--planner", "llm", "--model", f"{fake.address}/v1#m", "--planning-model", "none")
+        for options in ((), model):
+            done = houses("run", "houses.csv", "--playbook", "mine", *options, "--no-verify")
+            assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+            told += [cell.source for cell in read_notebook(houses.runs[-1] / "notebook.ipynb").document.cells]
+    assert ("rules alone" in told, "a model" in told) == (True, True)
+
+
 def test_a_budget_stops_the_run_and_resume_goes_on_with_the_same_model(houses: Shell) -> None:
     with in_a_thread(FakeModel(*ANSWERS)) as fake:
         done = houses(*command(fake, "--budget-calls", "1", "--no-verify"))

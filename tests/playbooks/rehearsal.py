@@ -70,7 +70,8 @@ class Rehearsal:
             if not name.startswith("_") and not callable(value) and type(value).__name__ != "module"
         }
         told = {"v": visible, "inputs": dict(self.inputs), "lang": self.lang, "goal": self.goal, "effects": []}
-        return {**told, "errors": [], "missing": [], "steps_done": list(self.steps), "stages_done": []}
+        done = {"steps_done": list(self.steps), "stages_done": []}
+        return {**told, **done, "errors": [], "missing": [], "has_model": False}
 
     def play(self, stage: str) -> None:
         """All steps of a stage whose rules hold when their turn comes."""

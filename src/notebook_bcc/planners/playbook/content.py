@@ -15,7 +15,7 @@ from notebook_bcc.planners.playbook.book import (
     templates_of,
     templates_of_action,
 )
-from notebook_bcc.planners.playbook.facts import INPUTS, PROBLEMS, facts_of
+from notebook_bcc.planners.playbook.facts import INPUTS, PROBLEMS
 from notebook_bcc.planners.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.planners.playbook.outlook import other_steps, other_workflow, steps_of_stage
 from notebook_bcc.planners.playbook.templates import Facts, Template
@@ -24,10 +24,9 @@ from notebook_bcc.protocol.messages import ContextFilter, OutputsTrackingSpec, R
 
 
 def content_of(
-    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, request: Request
+    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, request: Request, facts: Facts
 ) -> list[ScriptedAction]:
     """Everything that the behavior puts into the notebook. Raises MessageInvalid with file and line."""
-    facts = facts_of(request, languages=playbook.languages)
     if behavior.ask is not None:
         return [_note(behavior.ask.text.render(facts))]
     actions = behavior.on_error if place.recovering else behavior.actions

@@ -16,7 +16,9 @@ PROBLEMS = "playbook_problems"
 _MOST_EFFECTS = 50
 
 
-def facts_of(request: Request, *, languages: Sequence[str], problems: Sequence[str] | None = None) -> Facts:
+def facts_of(
+    request: Request, *, languages: Sequence[str], has_model: bool = False, problems: Sequence[str] | None = None
+) -> Facts:
     """The facts of a request. `problems` are what the planner itself found wrong with the behavior that ended."""
     context, location = request.observation.context, request.observation.location
     given = inputs_of(request)
@@ -34,6 +36,7 @@ def facts_of(request: Request, *, languages: Sequence[str], problems: Sequence[s
         "missing": list(feedback.missing_outputs) if feedback is not None else [],
         "steps_done": _done(location.progress.steps),
         "stages_done": _done(location.progress.stages),
+        "has_model": has_model,
     }
 
 

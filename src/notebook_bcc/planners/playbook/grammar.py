@@ -13,7 +13,7 @@ from jinja2.visitor import NodeTransformer
 # No template can write these names: they have a space in them.
 EACH, WEIGHED, JOINED = "each of", "weighed by", "joined to"
 RESULT = "result"
-FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done")
+FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done", "has_model")
 DEEPEST_LOOPS = 3
 # What Python compiles without running out of its stack.
 _DEEPEST = 150

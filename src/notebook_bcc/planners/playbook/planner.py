@@ -40,11 +40,12 @@ _BAD_RESULTS = frozenset({"error", "failed", "failure"})
 
 
 class PlaybookPlanner:
-    """Answers from a playbook that was read and checked."""
+    """Answers from a playbook that was read and checked. `has_model`: a language model writes what it leaves open."""
 
-    def __init__(self, playbook: Playbook, *, name: str = "playbook") -> None:
+    def __init__(self, playbook: Playbook, *, name: str = "playbook", has_model: bool = False) -> None:
         self._playbook = playbook
         self._name = name
+        self._has_model = has_model
 
     @property
     def name(self) -> str:
@@ -64,7 +65,9 @@ class PlaybookPlanner:
             if not step.behaviors:
                 return
             place = running_place(step.shape, request)
-            actions = content_of(self._playbook, stage, step.behaviors[place.index], place, request)
+            actions = content_of(
+                self._playbook, stage, step.behaviors[place.index], place, request, self._facts(request)
+            )
         except MessageInvalid as error:
             raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
         for action in actions:
@@ -222,7 +225,7 @@ class PlaybookPlanner:
         )
 
     def _facts(self, request: Request) -> Facts:
-        return facts_of(request, languages=self._playbook.languages)
+        return facts_of(request, languages=self._playbook.languages, has_model=self._has_model)
 
     def _current_stage(self, request: Request) -> Stage:
         stage_id = request.observation.location.current.stage_id
