@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from playbooks.rehearsal import DSLC
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
+exceptions = pytest.importorskip("sklearn.exceptions")
 pipeline = pytest.importorskip("sklearn.pipeline")
 LARGE = {
     "train_rows": 26_000, "feature_count": 3, "few_levels": [], "some_levels": [], "class_count": 2,
@@ -33,6 +35,21 @@ def candidates(**facts: Any) -> dict[str, Any]:
     }  # fmt: skip
     exec(written(**facts), names)
     return dict(names["candidates"])
+
+
+@pytest.mark.parametrize("cell", ["numbers", "classes", "many"])
+def test_a_fit_that_does_not_converge_shows_no_warning(cell: str) -> None:
+    path = DSLC / "cells" / f"model_candidates_{cell}.py"
+    facts = {**LARGE, "train_rows": 300, "word_columns": [], "metric": "rmse", "target_counts": False}
+    source = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.CELL, at=path.name).render({"v": facts})
+    names: dict[str, Any] = {
+        "np": np, "make_pipeline": pipeline.make_pipeline, "StandardScaler": list,
+        **dict.fromkeys(["for_trees", "for_linear", "for_forests"]),
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(source, names)
+        warnings.warn("not there yet", exceptions.ConvergenceWarning, stacklevel=1)
 
 
 def test_on_a_large_table_deep_trees_stop_when_they_have_learnt_enough() -> None:

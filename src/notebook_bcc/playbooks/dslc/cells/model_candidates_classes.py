@@ -7,6 +7,8 @@
 #% set vectors = two and n <= 4000
 #% set forest = n <= 20000
 #% set stopped = n > 20000 and v.split_kind == "stratified" and v.smallest_share >= 0.005
+import warnings
+
 #% if vectors
 from sklearn.calibration import CalibratedClassifierCV
 #% endif
@@ -15,6 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 #% else
 from sklearn.ensemble import HistGradientBoostingClassifier
 #% endif
+from sklearn.exceptions import ConvergenceWarning
 #% if wide
 from sklearn.feature_selection import SelectKBest, f_classif
 #% endif
@@ -28,6 +31,8 @@ from threadpoolctl import threadpool_limits
 # On a table of this size two threads wait for each other longer than they work.
 threadpool_limits(1)
 #% endif
+# The folds judge what comes out: a fit that is not at its optimum to the last digit is no reason for a warning.
+warnings.filterwarnings("ignore", category=ConvergenceWarning)
 #% if wide
 
 # Of so many columns the trees get the 150 that say most on their own, found anew in every fold.

@@ -7,6 +7,10 @@
 #% set vectors = n <= 4000
 #% set deep = n >= 2000
 #% set forest = n <= 20000
+#% if lasso
+import warnings
+
+#% endif
 #% if vectors
 from sklearn.compose import TransformedTargetRegressor
 #% endif
@@ -14,6 +18,9 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 #% else
 from sklearn.ensemble import HistGradientBoostingRegressor
+#% endif
+#% if lasso
+from sklearn.exceptions import ConvergenceWarning
 #% endif
 #% if wide
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -31,6 +38,10 @@ from threadpoolctl import threadpool_limits
 
 # On a table of this size two threads wait for each other longer than they work.
 threadpool_limits(1)
+#% endif
+#% if lasso
+# The folds judge what comes out: a fit that is not at its optimum to the last digit is no reason for a warning.
+warnings.filterwarnings("ignore", category=ConvergenceWarning)
 #% endif
 #% if wide
 
