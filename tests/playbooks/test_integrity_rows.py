@@ -78,7 +78,33 @@ def test_codes_for_missing_and_impossible_values_become_missing(tmp_path: Path) 
     assert clean["size"].isna().sum() == 3
     assert clean["income"].notna().all()
     assert played.names["mended_values"] == 7
-    assert "`size`: -999.0 stands for a missing value" in played.prose
+    assert "`size`: -999 stands for a missing value" in played.prose
+
+
+def test_frost_is_a_temperature_and_a_code_among_temperatures_is_not(tmp_path: Path) -> None:
+    table = measured()
+    generator = np.random.default_rng(3)
+    table["temperature_c"], table["气温"] = generator.uniform(8, 25, 300), generator.uniform(8, 25, 300)
+    table.loc[[5, 6], "temperature_c"] = -99.0
+    table.loc[[7, 8], "气温"] = [-1.5, 0.0]
+    played = play(tmp_path, table, target="y")
+    assert played.names["missing_codes"] == {"temperature_c": [-99.0]}
+    assert played.names["only_positive"] == {}
+    assert played.names["df_clean"]["temperature_c"].isna().sum() == 2
+    assert played.names["df_clean"]["气温"].notna().all()
+    assert "zero or less" not in played.prose + "".join(played.cells)
+
+
+def test_what_is_treated_as_missing_is_not_reported_as_perhaps_true(tmp_path: Path) -> None:
+    table = measured()
+    table["height"] = np.random.default_rng(4).normal(170, 1, 300)
+    table["age"] = np.random.default_rng(5).uniform(30, 40, 300).round()
+    table.loc[[5, 6], "height"], table.loc[[7, 8], "age"] = 0.0, [900.0, -2.0]
+    played = play(tmp_path, table, target="y")
+    assert played.names["only_positive"] == {"height": 2}
+    assert played.names["limits"] == {"age": [0, 120]}
+    assert played.names["far_values"] == {}
+    assert played.names["negative_values"] == {}
 
 
 def test_a_zero_that_means_none_is_left_alone_and_its_description_becomes_a_category(tmp_path: Path) -> None:

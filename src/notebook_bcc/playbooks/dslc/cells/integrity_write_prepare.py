@@ -11,7 +11,7 @@ def prepare(table: pd.DataFrame) -> pd.DataFrame:
             out[name] = out[name].mask(out[name].isin(codes))
     #% endif
     #% if v.only_positive
-    for name in {{ v.only_positive | keys if v.only_positive is mapping else "ONLY_POSITIVE" | name }}:  # zero or less cannot be
+    for name in {{ v.only_positive | keys if v.only_positive is mapping else "ONLY_POSITIVE" | name }}:  # zero or less stands far below all other values
         if name in out:
             out[name] = out[name].mask(out[name] <= 0)
     #% endif
