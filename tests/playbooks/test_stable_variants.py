@@ -77,6 +77,16 @@ def test_every_choice_but_the_model_is_tried_in_at_least_two_ways(facts: dict[st
     assert set(names["spans"]) == expected
 
 
+def test_what_was_chosen_is_among_what_is_tried() -> None:
+    names = carried_out(metric="rmse")
+    reference = names["stability"]["model"][names["best_single"]]
+    assert set(names["stability"]["model"]) == set(names["candidates"])
+    assert names["stability"]["seed"][f"{names['best_single']}, 0"] == reference
+    assert names["stability"]["scale of the target"]["as it is"] == reference
+    assert names["stability"]["imputation"]["linear, median"] == names["stability"]["model"]["ridge"]
+    assert names["stability"]["transformation"]["linear, logarithms"] == names["stability"]["model"]["ridge"]
+
+
 def test_a_transformation_is_compared_with_the_same_kind_of_model_only() -> None:
     tried = carried_out(metric="rmse")["variants"]
     ends = {call: {type(_last(one)).__name__ for other, _, one in tried if other == call} for call, _, _ in tried}

@@ -22,6 +22,7 @@ times = [name for name, form in date_formats.items() if not form or "%Y" in form
 times += [name for name in candidate_columns if df_clean[name].dtype.kind in "iuf" and is_time(name)]
 time_column = next((name for name in times if orders_rows(name)), "")
 #% endif
-time_range = [df_clean[time_column].min(), df_clean[time_column].max()] if time_column else []
-time_range = [str(moment).removesuffix(" 00:00:00") for moment in time_range]
+time_range = [str(df_clean[time_column].min()), str(df_clean[time_column].max())] if time_column else []
+if all(moment.endswith(" 00:00:00") for moment in time_range):
+    time_range = [moment.removesuffix(" 00:00:00") for moment in time_range]
 print({{ "时间列：" if lang == "zh" else "column of time:" }}, time_column or {{ "无" if lang == "zh" else "none" }}, *time_range)

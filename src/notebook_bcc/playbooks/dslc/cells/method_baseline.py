@@ -25,4 +25,8 @@ for fit, check in folds:
     #% endif
     naive_scores.append(score(y.iloc[check], guess))
 baseline_score = round(float(np.mean(naive_scores)), 6)
+#% if lang == "zh"
+print(f"朴素预测：{metric} {baseline_score:.4g}，各折从 {min(naive_scores):.4g} 到 {max(naive_scores):.4g}")
+#% else
 print(f"naive forecast: {metric} {baseline_score:.4g}, from {min(naive_scores):.4g} to {max(naive_scores):.4g} over the folds")
+#% endif

@@ -33,4 +33,4 @@ folds = list(KFold(fold_count, shuffle=True, random_state=0).split(X))
 #% if v.train_rows > 200000
 folds = [(fit[:: 1 + len(fit) // 100_000], check) for fit, check in folds]
 #% endif
-pd.DataFrame([(len(fit), len(check)) for fit, check in folds], columns=["rows to learn from", "rows to check on"])
+pd.DataFrame([(len(fit), len(check)) for fit, check in folds], columns={{ ["学习的行数", "检验的行数"] if lang == "zh" else ["rows to learn from", "rows to check on"] }})

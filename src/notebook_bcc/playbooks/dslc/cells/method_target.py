@@ -4,7 +4,7 @@ feature_count = len(features)
 X, y = train[features], train[targets]
 X_holdout, y_holdout = holdout[features], holdout[targets]
 label_share = {name: round(float(share), 4) for name, share in y.mean().items()}
-pd.Series(label_share, name="share of rows").to_frame()
+pd.Series(label_share, name={{ "行的占比" if lang == "zh" else "share of rows" }}).to_frame()
 #% elif v.task == "regression"
 X, y = train[features], train[target]
 X_holdout, y_holdout = holdout[features], holdout[target]
@@ -27,5 +27,5 @@ shares = y.value_counts(normalize=True)
 class_count = len(shares)
 largest_class, largest_share = str(shares.index[0]), round(float(shares.iloc[0]), 4)
 smallest_share = round(float(shares.iloc[-1]), 4)
-shares.head(20).round(4).to_frame("share")
+shares.head(20).round(4).to_frame({{ "占比" if lang == "zh" else "share" }})
 #% endif

@@ -20,4 +20,8 @@ joblib.dump(final_model, "model.pkl", compress=3)
 again = joblib.load("model.pkl")
 some = raw.loc[df_clean.index[:100]]
 assert (again.predict(some) == final_model.predict(some)).all()
+#% if lang == "zh"
+print(f"model.pkl 中的模型用 {len(df_clean):,} 行拟合；重新载入后预测相同")
+#% else
 print(f"model.pkl holds a model of {len(df_clean):,} rows; loaded again it predicts the same")
+#% endif

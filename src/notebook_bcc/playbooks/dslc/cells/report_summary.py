@@ -21,22 +21,28 @@ summary = {
     "leaks": {{ v.leaks if v.leaks is mapping else "leaks" | name }},
 }
 Path("summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")
-left_out = ", ".join(f"{name} ({reason})" for name, reason in list(dropped_columns.items())[:20])
 #% if lang == "zh"
+reasons = {
+    "empty": "没有内容", "constant": "处处相同", "identifier": "标识列", "duplicate column": "与另一列相同", "in parts": "已由其各部分代替",
+    "not in test": "测试文件中没有", "leak": "泄漏答案",
+}  # fmt: skip
+left_out = "、".join(f"{name}（{reasons.get(reason, reason)}）" for name, reason in list(dropped_columns.items())[:20])
 lines = [
     #% if v.task == "multilabel"
     "# 摘要：" + "、".join(targets),
     #% else
     "# 摘要：" + target,
     #% endif
-    f"- 任务：{{ v.task }}，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
+    "- 任务：{{ {"regression": "回归", "binary": "二分类", "multiclass": "多分类", "multilabel": "多标签分类"}[v.task] }}"
+    f"，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
     f"- 留出集得分：**{holdout_score:.4g}**，标准误 {holdout_se:.2g}，95% 区间 {holdout_low:.4g} 至 {holdout_high:.4g}",
     f"- 朴素预测：{naive_holdout:.4g}；交叉验证：{cv_score:.4g}",
-    f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{split_kind}）",
-    f"- 模型：{', '.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
+    f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{{ {"time": "按时间", "group": "按组", "stratified": "分层随机", "random": "随机"}[v.split_kind] | default(v.split_kind) }}）",
+    f"- 模型：{'、'.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
     f"- 排除的列：{left_out or '无'}",
 ]
 #% else
+left_out = ", ".join(f"{name} ({reason})" for name, reason in list(dropped_columns.items())[:20])
 lines = [
     #% if v.task == "multilabel"
     "# Summary: " + ", ".join(targets),

@@ -40,4 +40,8 @@ row_doubt = round(float(np.std(guesses, axis=0).mean()), 4)
 #% else
 row_doubt = round(float(np.mean([one != guesses[0] for one in guesses[1:]])), 4)
 #% endif
+#% if lang == "zh"
+print(f"{best_single} 重新拟合 {refit_count} 次的 {metric}：{min(perturbed_scores):.4g} 至 {max(perturbed_scores):.4g}")
+#% else
 print(f"{metric} of {best_single} over {refit_count} refits: {min(perturbed_scores):.4g} to {max(perturbed_scores):.4g}")
+#% endif

@@ -21,11 +21,11 @@ def changed(estimator, ending, value):
 
 
 #% if v.metric == "log_rmse"
-variants = [({{ "模型" if zh else "model" }}, name, as_used(estimator)) for name, estimator in candidates.items() if name != best_single]
+variants = [({{ "模型" if zh else "model" }}, name, as_used(estimator)) for name, estimator in candidates.items()]
 #% else
-variants = [({{ "模型" if zh else "model" }}, name, estimator) for name, estimator in candidates.items() if name != best_single]
+variants = [({{ "模型" if zh else "model" }}, name, estimator) for name, estimator in candidates.items()]
 #% endif
-variants += [({{ "种子" if zh else "seed" }}, f"{best_single}, {seed}", changed(reference, "random_state", seed)) for seed in (1, 2, 3)]
+variants += [({{ "种子" if zh else "seed" }}, f"{best_single}, {seed}", changed(reference, "random_state", seed)) for seed in (0, 1, 2)]
 #% if v.gap_count > 0
 gaps = ("numbers__simpleimputer__strategy", "logarithms__simpleimputer__strategy")
 variants += [
