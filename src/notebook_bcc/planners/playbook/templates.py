@@ -32,7 +32,7 @@ _LARGEST_NUMBER_BITS = 1_024
 _MOST_JOINED = 100_000
 _RENDERING = f"{HOLE}rendering"
 _LOOP = frozenset({"index", "index0", "revindex", "first", "last", "length"})
-_STATEMENT = re.compile(r"^([ \t]*)#%(.*?):?[ \t]*$", re.MULTILINE)
+_STATEMENT = re.compile(r"^([ \t]*)#%(.*)$", re.MULTILINE)
 _FAILURES = (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
 # Any, throughout: values of the observation, which may be whatever JSON can hold.
@@ -254,7 +254,12 @@ def _read(source: str, kind: Kind, at: str, line: int, conditions: frozenset[str
 
 def _blocks(source: str, kind: Kind) -> str:
     """The source with its statement lines as blocks: Jinja's own line statements would eat the blank lines behind."""
-    return _STATEMENT.sub(r"\1{%\2 %}", source) if kind is Kind.CELL else source
+    return _STATEMENT.sub(_tagged, source) if kind is Kind.CELL else source
+
+
+def _tagged(statement: re.Match[str]) -> str:
+    inside = statement[2].rstrip(" \t").removesuffix(":")
+    return f"{statement[1]}{{%{inside} %}}"
 
 
 def _refused(at: str, problems: list[tuple[int, str]]) -> MessageInvalid:
