@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint bench score model-runs test-llm kill-test format schemas constraints clean
+.PHONY: help demo test test-versions check lint bench score model-runs test-llm kill-test format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -14,7 +14,9 @@ WORKERS ?= logical
 TESTS ?=
 TABLES ?= penguins titanic
 
-BIN := .venv/bin
+# The environment that is made and used.
+VENV := .venv
+BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 DEMO := build/demo
 
@@ -25,9 +27,9 @@ help: ## print this list
 	@echo 'Notebook-BCC. A fresh machine needs only `make demo` and `make test`.'
 	@echo
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
-		printf '  make %-12s %s\n' "$$name" "$$text"; done
+		printf '  make %-13s %s\n' "$$name" "$$text"; done
 
-demo: .venv/.demo-ready ## analyse a bundled table: an executed notebook, a report, a model
+demo: $(VENV)/.demo-ready ## analyse a bundled table: an executed notebook, a report, a model
 	@mkdir -p $(DEMO)
 	@$(BIN)/nbcc run src/notebook_bcc/playbooks/demo/bike_hours.csv --target rentals --confirm auto --name demo \
 		--runs $(DEMO)/runs --out $(DEMO)/result/ --overwrite
@@ -35,38 +37,41 @@ demo: .venv/.demo-ready ## analyse a bundled table: an executed notebook, a repo
 	@echo 'report:   $(DEMO)/result/report.html'
 	@echo 'notebook: $(DEMO)/result/notebook.ipynb'
 
-test: .venv/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
+test: $(VENV)/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
 	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist worksteal $(TESTS)
+
+test-versions: ## run the tests on every Python from 3.11 on that is here, each in its own environment under build/
+	@TESTS='$(TESTS)' .ci/versions
 
 check: lint test ## everything that must be green: lint, then the tests (the architecture's among them)
 
-lint: .venv/.dev-ready ## formatting, lint and types
+lint: $(VENV)/.dev-ready ## formatting, lint and types
 	$(RUN) ruff format --check
 	$(RUN) ruff check
 	$(RUN) mypy
 
-bench: .venv/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
+bench: $(VENV)/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
 	$(RUN) benchmarks
 
-score: .venv/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
+score: $(VENV)/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
 	$(RUN) benchmarks.scores --out docs/scores.md
 
-model-runs: .venv/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
+model-runs: $(VENV)/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
 	@test -n "$$NBCC_MODEL" || { echo 'make model-runs needs NBCC_MODEL, such as http://127.0.0.1:PORT/v1#NAME.' >&2; exit 1; }
 	$(RUN) benchmarks.model_runs $(TABLES) --model "$$NBCC_MODEL" --out build/model-runs.md
 
-test-llm: .venv/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM is where one is served (http://127.0.0.1:PORT)
+test-llm: $(VENV)/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM is where one is served (http://127.0.0.1:PORT)
 	@test -n "$$NBCC_LOCAL_LLM" || { echo 'make test-llm needs NBCC_LOCAL_LLM, the address of a served model.' >&2; exit 1; }
 	$(RUN) pytest -m local_llm --timeout 900 -o faulthandler_timeout=1000 $(TESTS)
 
-kill-test: .venv/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
+kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)
 
-format: .venv/.dev-ready ## put the sources into their one form
+format: $(VENV)/.dev-ready ## put the sources into their one form
 	$(RUN) ruff format
 	$(RUN) ruff check --fix
 
-schemas: .venv/.dev-ready ## write docs/ anew from the models and the transition table
+schemas: $(VENV)/.dev-ready ## write docs/ anew from the models and the transition table
 	$(BIN)/python docs/build_schemas.py
 	$(BIN)/python docs/build_state_machine.py
 
@@ -83,24 +88,24 @@ clean: ## remove everything that can be made again; runs of your own stay
 # The environment. A stamp is written when an installation is complete, so the second call has nothing to do. What is
 # installed follows pyproject.toml and constraints.txt; the project itself is installed editable and follows its sources.
 
-.venv/.demo-ready: .venv/.made pyproject.toml constraints.txt
+$(VENV)/.demo-ready: $(VENV)/.made pyproject.toml constraints.txt
 	$(call install,ml)
 	@touch $@
 
-.venv/.dev-ready: .venv/.made pyproject.toml constraints.txt
+$(VENV)/.dev-ready: $(VENV)/.made pyproject.toml constraints.txt
 	$(call install,ml$(comma)dev$(comma)llm)
-	@touch .venv/.demo-ready $@
+	@touch $(VENV)/.demo-ready $@
 
-.venv/.bench-ready: .venv/.made pyproject.toml constraints.txt
+$(VENV)/.bench-ready: $(VENV)/.made pyproject.toml constraints.txt
 	$(call install,ml$(comma)dev$(comma)llm$(comma)bench)
-	@touch .venv/.demo-ready .venv/.dev-ready $@
+	@touch $(VENV)/.demo-ready $(VENV)/.dev-ready $@
 
 comma := ,
 
 # The build of our own package obeys the constraints too; each installer has its own names for that. An environment that
 # uv made has no pip of its own.
 define install
-	@echo 'Installing into .venv: core, $(1) (the first time a minute or two)' && \
+	@echo 'Installing into $(VENV): core, $(1) (the first time a minute or two)' && \
 	if [ -n '$(UV)' ]; then \
 		'$(UV)' pip install --quiet --python $(BIN)/python --build-constraints constraints.txt \
 			--constraint constraints.txt --editable '.[$(1)]'; \
@@ -114,13 +119,13 @@ endef
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 # An environment that works is kept. Any python on the PATH will do if python3 itself is too old.
-.venv/.made:
+$(VENV)/.made:
 	@if $(BIN)/python -c '$(NEW_ENOUGH)' 2>/dev/null; then :; else \
 		for python in '$(PYTHON)' python3.13 python3.12 python3.11 ''; do \
 			if [ -n "$$python" ] && "$$python" -c '$(NEW_ENOUGH)' 2>/dev/null; then break; fi; \
 		done; \
 		if [ -n '$(UV)' ]; then \
-			rm -rf .venv && '$(UV)' venv --quiet --python "$${python:->=3.11}" .venv || exit 1; \
+			rm -rf $(VENV) && '$(UV)' venv --quiet --python "$${python:->=3.11}" $(VENV) || exit 1; \
 		elif [ -z "$$python" ]; then \
 			echo 'Notebook-BCC needs Python 3.11 or newer; $(PYTHON) is' "$$($(PYTHON) --version 2>&1 || true)." >&2; \
 			echo 'Install one and name it: make PYTHON=/path/to/python3.12 demo. With uv on the PATH it is fetched for you.' >&2; \
@@ -130,7 +135,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 			echo 'On Debian and Ubuntu: apt-get install python3-venv. Or put uv on the PATH.' >&2; \
 			exit 1; \
 		else \
-			echo "Making the virtual environment .venv with $$python" && "$$python" -m venv --clear .venv || exit 1; \
+			echo "Making the virtual environment $(VENV) with $$python" && "$$python" -m venv --clear $(VENV) || exit 1; \
 		fi; \
 	fi
 	@touch $@

@@ -194,8 +194,8 @@ class _Reader:
                 return [text for table in tables for value in table.values for text in self._texts(value)]
             case ast.Attribute(attr=name):
                 return [_RUN_TIME]
-            case ast.Name(id=name) if isinstance(value := self._values.get(name), str | bytes):
-                return [value]
+            case ast.Name(id=name) if isinstance(known := self._values.get(name), str | bytes):
+                return [known]
             case ast.Name(id=name) if name in self._assigned:
                 return [text for value in self._assigned[name] for text in self._texts(value)]
         raise LookupError(ast.unparse(node))

@@ -37,7 +37,7 @@ _FLAGS: Final[Mapping[str, str]] = {
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*?)\s*")
+_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?P<value>.*)")
 _QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>.*)(?P=quote)\s*(?:#.*)?""")
 
 
@@ -173,7 +173,7 @@ def _env_file(path: Path) -> dict[str, str]:
     except OSError as error:
         raise SettingsInvalid(f"{path} cannot be read: {error.strerror or error}") from error
     found = (_LINE.fullmatch(line) for line in text.splitlines())
-    return {line["name"]: _unquoted(line["value"]) for line in found if line is not None}
+    return {line["name"]: _unquoted(line["value"].strip()) for line in found if line is not None}
 
 
 def _unquoted(value: str) -> str:
@@ -181,7 +181,7 @@ def _unquoted(value: str) -> str:
     if quoted is not None:
         return quoted["text"]
     # As shells do: a comment starts at the beginning of a word, so `a#b` is a value.
-    return re.sub(r"(?:^|\s+)#.*", "", value)
+    return re.sub(r"(?:^|(?<=\s))#.*", "", value).rstrip()
 
 
 def _flag(text: str) -> bool:

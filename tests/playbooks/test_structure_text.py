@@ -79,7 +79,7 @@ def test_a_few_broken_bytes_do_not_change_the_encoding(tmp_path: Path) -> None:
     assert play.names["file_facts"]["encoding"] == "utf-8"
     assert play.names["row_count"] == 31
     assert column(play, "city")[:6] == [*CITIES[1:], CITIES[0]]
-    assert "do not fit" in play.prose
+    assert "1 character does not fit" in play.prose
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", "  "])
@@ -184,7 +184,7 @@ def test_rows_that_do_not_fit_are_counted_and_said(tmp_path: Path) -> None:
     assert play.names["row_count"] == 202
     assert 901 in column(play, "id")
     assert 900 not in column(play, "id")
-    assert "1 rows are too short" in play.prose
+    assert "1 row is too short" in play.prose
     assert "900 Rome Italy 1.5" in play.prose
     assert play.names["raw"]["size"].dtype == float
 

@@ -6,7 +6,7 @@ import re
 
 from notebook_bcc.protocol.vocabulary import ShotType
 
-_FENCED = re.compile(r"\s*```[ \t]*([\w+.#-]*)[^\n`]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_FENCED = re.compile(r"\s*```[ \t]*(?![ \t])([\w+.#-]*)(?![\w+.#-])[^\n`]*\n(.*)```\s*", re.DOTALL)
 _TEXT_LANGUAGES = frozenset({"", "markdown", "md", "text", "txt"})
 _LANGUAGE_LINE = re.compile(r"(?:python3?|py|ipython)[ \t]*\n", re.IGNORECASE)
 
@@ -22,9 +22,8 @@ def clean_heading(content: str) -> str:
 
 
 def _clean_code(content: str) -> str:
-    fenced = _FENCED.fullmatch(content)
-    # Two fenced blocks with prose between them are not one fenced block.
-    code = fenced.group(2) if fenced is not None and "\n```" not in fenced.group(2) else content
+    fenced = _fenced(content)
+    code = content if fenced is None else fenced[1]
     code = _LANGUAGE_LINE.sub("", code, count=1) if _LANGUAGE_LINE.match(code) else code
     code = code.strip("\n").rstrip()
     if code.lstrip().startswith(">>> "):
@@ -34,7 +33,17 @@ def _clean_code(content: str) -> str:
 
 
 def _clean_text(content: str) -> str:
-    fenced = _FENCED.fullmatch(content)
-    if fenced is not None and fenced.group(1).lower() in _TEXT_LANGUAGES and "\n```" not in fenced.group(2):
-        content = fenced.group(2)
+    fenced = _fenced(content)
+    if fenced is not None and fenced[0].lower() in _TEXT_LANGUAGES:
+        content = fenced[1]
     return content.removeprefix(">>> ").strip("\n").rstrip()
+
+
+def _fenced(content: str) -> tuple[str, str] | None:
+    """The language and the inside of a content that is one fenced block, and nothing else."""
+    found = _FENCED.fullmatch(content)
+    if found is None:
+        return None
+    inside = found[2].rstrip(" \t").removesuffix("\n")
+    # Two fenced blocks with prose between them are not one fenced block.
+    return None if "\n```" in inside else (found[1], inside)

@@ -13,7 +13,7 @@ from notebook_bcc.protocol.observation import FigureView
 
 _KINDS: Final = ("image/png", "image/jpeg")
 _LABEL: Final = re.compile(
-    r"\b(?:set_|sup)?(?P<what>title|xlabel|ylabel)\s*(?:\(|=)\s*(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)"
+    r"\b(?:set_|sup)?(?P<what>title|xlabel|ylabel)\s*(?:\(|=)\s*(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.){0,200})(?P=quote)"
 )
 _PNG_SIZE: Final = slice(16, 24)
 _MOST_LABELS: Final = 6

@@ -10,6 +10,7 @@ from zlib import crc32
 from notebook_bcc.engine.context_update import apply_context_update, planned_sections, proposed
 from notebook_bcc.engine.decide import elapsed
 from notebook_bcc.engine.effects import with_effects
+from notebook_bcc.engine.kernel_changes import changed_variables, ended_kernel, kernel_after, kernel_left, with_kernel
 from notebook_bcc.engine.plan_changes import applied
 from notebook_bcc.engine.state import (
     TAKEN_KEPT,
@@ -19,7 +20,7 @@ from notebook_bcc.engine.state import (
     bounded,
     evolve,
 )
-from notebook_bcc.engine.tracking import forget_variables, note_artifact, note_variables
+from notebook_bcc.engine.tracking import note_artifact, note_variables
 from notebook_bcc.engine.transitions import apply_transition
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
@@ -113,7 +114,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         "elapsed_before": elapsed(state),
         "session_at": at,
         "behavior": evolve(state.behavior, {"stream_open": False, "out_of_budget": ""}),
-        **_with_kernel(state, _kernel_left(state, record)),
+        **with_kernel(state, kernel_left(state, record)),
         "recover": _recovery(state, record),
         "fault": "",
         "pause": False,
@@ -134,17 +135,6 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
     if record.kernel_url is not None:
         changes["kernel_url"] = record.kernel_url
     return changes
-
-
-def _kernel_left(state: RunState, record: RunResumed) -> KernelState:
-    """The kernel as the process before has left it."""
-    kernel = replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0)
-    if record.kernel_url is not None:
-        # On another server there is no such kernel.
-        kernel = replace(kernel, session="", known=False)
-    # A question that waits for its answer is asked again as it was asked.
-    taken_up = kernel.session and kernel.known
-    return kernel if taken_up or state.asked is not None else replace(kernel, variables=kernel.reproducible)
 
 
 def _recovery(state: RunState, record: RunResumed) -> str:
@@ -281,8 +271,8 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Chan
         changes["told"] = replace(state.told, section_progress=_next_section(state, record))
     changes["behavior"] = evolve(behavior, facts)
     if record.executed is not None or record.variables or record.removed:
-        kernel = _kernel_after(state.kernel, record)
-        changes |= _with_kernel(state, kernel)
+        kernel = kernel_after(state.kernel, record)
+        changes |= with_kernel(state, kernel)
         if new := [name for name in record.variables if name in kernel.variables]:
             changes["behaviors"] = note_variables(evolve(state, changes), new)
     if record.proposal is not None:
@@ -322,40 +312,6 @@ def _with_change(document: Document, change: CellChange) -> Document:
     )
 
 
-def _kernel_after(kernel: KernelState, record: ActionCompleted) -> KernelState:
-    steps, reproducible = kernel.steps, kernel.reproducible
-    for cell_id in record.succeeded_cells:
-        steps = steps.appended(KernelStep(cell_id=cell_id))
-    if record.succeeded_cells:
-        reproducible = _changed(reproducible, record)
-    if record.kernel_died:
-        return _gone(replace(kernel, reproducible=reproducible, steps=steps, losses=kernel.losses + 1))
-    # As long as no cell fails, both are the same.
-    alike = bool(record.succeeded_cells) and kernel.variables is kernel.reproducible
-    variables = reproducible if alike else _changed(kernel.variables, record)
-    count = max((cell.execution_count or 0 for cell in record.cells), default=0) or kernel.count
-    return replace(kernel, variables=variables, reproducible=reproducible, steps=steps, count=count)
-
-
-def _changed(variables: dict[str, Any], record: ActionCompleted | ArtifactPromoted) -> dict[str, Any]:
-    if not record.variables and not record.removed:
-        return variables
-    gone = set(record.removed)
-    return {name: value for name, value in variables.items() if name not in gone} | record.variables
-
-
-def _gone(kernel: KernelState) -> KernelState:
-    """The kernel after its end: with what a rebuilt one will have, and no more."""
-    return replace(kernel, up=False, known=False, variables=kernel.reproducible)
-
-
-def _with_kernel(state: RunState, kernel: KernelState) -> Changes:
-    """The kernel, and the levels without the names that it has no longer."""
-    if kernel.variables is state.kernel.variables:
-        return {"kernel": kernel}
-    return {"kernel": kernel, **forget_variables(state, state.kernel.variables.keys() - kernel.variables.keys())}
-
-
 def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
     old = state.told.section_progress
     progress = old if isinstance(old, SectionProgress) else SectionProgress()
@@ -387,8 +343,8 @@ def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Ch
     return {
         "kernel": replace(
             state.kernel,
-            variables=_changed(state.kernel.variables, record),
-            reproducible=_changed(state.kernel.reproducible, record),
+            variables=changed_variables(state.kernel.variables, record),
+            reproducible=changed_variables(state.kernel.reproducible, record),
             steps=steps,
             count=record.cell.execution_count or state.kernel.count,
         ),
@@ -440,7 +396,7 @@ def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
         language=record.language,
         language_version=record.language_version,
     )
-    return _with_kernel(state, kernel)
+    return with_kernel(state, kernel)
 
 
 def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> Changes:
@@ -472,7 +428,7 @@ def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
         reproducible=record.variables,
         differences=record.differences,
     )
-    changes = _with_kernel(state, kernel)
+    changes = with_kernel(state, kernel)
     if not record.differences:
         return changes
     text = "WARN: the kernel was rebuilt with differences:\n" + "\n".join(record.differences[:20])
@@ -480,7 +436,7 @@ def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
 
 
 def _kernel_lost(state: RunState, record: KernelLost, at: str) -> Changes:
-    return _with_kernel(state, _gone(replace(state.kernel, losses=state.kernel.losses + 1)))
+    return with_kernel(state, ended_kernel(replace(state.kernel, losses=state.kernel.losses + 1)))
 
 
 def _command_taken(state: RunState, record: CommandTaken, at: str) -> Changes:

@@ -10,7 +10,7 @@ from typing import Final
 from notebook_bcc.fsm.table import ROWS, TABLE, Group, Row
 from notebook_bcc.protocol.vocabulary import State
 
-_BLOCK: Final = re.compile(r"(<!-- fsm:(\w+) -->\n).*?(<!-- /fsm:\2 -->)", re.DOTALL)
+_BLOCK: Final = re.compile(r"(<!-- fsm:(\w+) -->\n)(?:(?!<!-- fsm:).)*?(<!-- /fsm:\2 -->)", re.DOTALL)
 
 
 def mermaid(group: Group | None = None) -> str:

@@ -31,7 +31,7 @@ from notebook_bcc.protocol.vocabulary import CellType
 
 _FENCE = re.compile(r"`{3,}")
 _EMPTY_LINES = re.compile(r"\n\s*")
-_ATTACHED = re.compile(r"\(attachment:([^)\s]+)([^)]*)\)")
+_ATTACHED = re.compile(r"\(attachment:([^()\s]+)((?:\s[^()]*)?)\)")
 _NO_NAME = re.compile(r"[^A-Za-z0-9-]+")
 _INTERACTIVE = "*Interactive output: open the notebook in Jupyter to see it.*"
 

@@ -281,7 +281,7 @@ def _row(items: list[str]) -> str:
 
 def _text(words: str) -> str:
     # Spaces at the ends of text are meant, and markup would drop them.
-    return escape(re.sub(r"^\s+|\s+$", "\u00a0", words))
+    return escape(re.sub(r"^\s+|(?<!\s)\s+$", "\u00a0", words))
 
 
 def _operator(text: str, *, stretchy: bool = False) -> str:

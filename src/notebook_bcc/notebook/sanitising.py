@@ -40,7 +40,7 @@ _STYLES = {"text-align", "font-weight", "font-style", "vertical-align"}
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+")
 _VISIBLE = re.compile(r"<img\b|[^\s\u200b]")
-_MARKUP = re.compile(r"<(?!img\b)[^>]*>|&nbsp;")
+_MARKUP = re.compile(r"<(?!img\b)[^<>]*>|&nbsp;")
 
 
 def safe_html(html: str) -> str:

@@ -12,7 +12,7 @@ from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 
-_MAGIC = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<line>[%!?].*|.*\?{1,2}[ \t]*)$")
+_MAGIC = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<line>[%!?].*|(?![ \t]).*\?{1,2}[ \t]*)$")
 _LINE_END = re.compile(r"\r\n?")
 _REFUSED = "This cell is not Python that a script can run."
 

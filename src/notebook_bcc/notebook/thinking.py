@@ -11,7 +11,7 @@ _QUOTE = "> "
 _TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _ESCAPED = re.compile(r"&lt;|&amp;(?=#?\w+;)")
-_FOLDED = re.compile(r"<details(?: open)?>\n<summary>.*?</summary>\n(?:\n(?P<text>.*)\n)?\n</details>", re.DOTALL)
+_FOLDED = re.compile(r"<details(?: open)?>\n<summary>[^\n]*</summary>\n(?:\n(?P<text>.*)\n)?\n</details>", re.DOTALL)
 
 
 def thinking_label(cell: Cell) -> str:

@@ -55,7 +55,7 @@ REPAIR: Final[Schema] = _closed(code={"type": "string", "maxLength": LONGEST_COD
 
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 # A shell or an installer in a cell: not what a plan asks for.
-_SHELL = re.compile(r"^\s*(?:!|%(?:pip|conda|sx|system)\b|%%(?:bash|sh|script)\b)", re.MULTILINE)
+_SHELL = re.compile(r"^[^\S\n]*(?:!|%(?:pip|conda|sx|system)\b|%%(?:bash|sh|script)\b)", re.MULTILINE)
 _KINDS = {
     "text": "text",
     "markdown": "text",
@@ -133,8 +133,11 @@ def code_of(text: str) -> str | None:
         code = found.get("code", found.get("content"))
         if isinstance(code, str) and code.strip():
             return None if _SHELL.search(bare(code)) else bare(code)
-    fenced = re.search(r"```(?:python)?[ \t]*\n(.*?)\n```", text, re.DOTALL)
-    return fenced[1] if fenced and not _SHELL.search(fenced[1]) else None
+    # In two steps: a fence that is never closed would be looked for again from every other one.
+    fence = re.search(r"```(?:python)?[ \t]*\n", text)
+    end = text.find("\n```", fence.end()) if fence else -1
+    fenced = text[fence.end() : end] if fence and end >= 0 else ""
+    return fenced if fenced and not _SHELL.search(fenced) else None
 
 
 def bare(content: str) -> str:

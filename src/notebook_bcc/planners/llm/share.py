@@ -43,7 +43,7 @@ _KIND = re.compile(
 _FRAME = re.compile(r"DataFrame\(\d+×(\d+)\)")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(
-    r"[rbfuRBFU]{0,2}(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL
+    r"[rbfuRBFU]{0,2}(?:'''.*?'''|\"\"\".*?\"\"\"|(?<!\\)'(?:[^'\\\n]|\\.)*'|(?<!\\)\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL
 )
 _AXES = re.compile(r"with (\d{1,3}) Axes")
 _SHORTEST_SECRET = 3

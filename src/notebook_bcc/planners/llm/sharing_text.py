@@ -19,7 +19,8 @@ _LONG_NUMBER = 7
 _CODE_LIKE = r"\d+(?:[-/:]\d+)+[\w.:+-]*|\d+(?:\.\d+){2,}[\w.]*"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?%?(?!\w)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?%?(?!\w)"
 _WORD = r"[^\W\d_](?:[\w'’-]*\w)?|\w+"
-_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’"
+# An escaped quotation mark opens nothing, nor does one of a pair before another: each would be looked at to the end.
+_QUOTED = r"(?<!\\)'(?:[^'\\\n]|\\.)*'|(?<!\\)\"(?:[^\"\\\n]|\\.)*\"|`[^`\n]*`|“[^“”\n]*”|‘[^‘’\n]*’"
 _MANY = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 _ITEM = re.compile(rf"{_NUMBER}|{_QUOTED}|{_WORD}")
 _GAP = re.compile(r"\t|\s{2,}|\s*\|\s*")

@@ -20,7 +20,7 @@ _NOTES: Final = {
 _CHINESE_REASONS: Final = tuple(
     (re.compile(pattern), said)
     for pattern, said in (
-        (r"budget of .* is used up", "预算已用完"),
+        (r"budget of .{0,200} is used up", "预算已用完"),
         (r"content filter|declined to answer", "模型拒绝回答"),
         (r"account has nothing left", "账户额度不足"),
         (r"could not be reached|gave no answer|no whole answer|broke off|^HTTP|^$", "没有得到模型的回答"),

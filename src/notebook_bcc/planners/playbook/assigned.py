@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-_TARGET = re.compile(r"^[ \t]*(?P<left>[\w ,.*()\[\]\"']+?)[ \t]*(?::[^=\n]+)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)")
+_TARGET = re.compile(r"^(?P<left>[\w \t,.*()\[\]\"']+)(?::[^=\n]+)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)")
 _MORE = re.compile(r"^[ \t]*(?P<left>\w+)[ \t]*=(?!=)")
 _OTHER = re.compile(
-    r"\bfor[ \t]+(?P<loop>[\w ,()*]+?)[ \t]+in\b|\bas[ \t]+(?P<as>\w+)|\b(?:def|class)[ \t]+(?P<def>\w+)"
-    r"|(?P<walrus>\w+)[ \t]*:=|^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?P<import>[\w ,.]+)"
+    r"\bfor[ \t]+(?P<loop>[\w,()*]+(?:[ \t]{1,8}[\w,()*]+){0,8}?)[ \t]+in\b"
+    r"|\bas[ \t]+(?P<as>\w+)|\b(?:def|class)[ \t]+(?P<def>\w+)"
+    r"|\b(?P<walrus>\w+)[ \t]*:=|^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?P<import>[\w ,.]+)"
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 _BARE = re.compile(r"\|\s*name\s*}}")

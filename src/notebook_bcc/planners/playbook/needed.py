@@ -13,7 +13,7 @@ from notebook_bcc.planners.playbook.book import Behavior, Playbook, templates_of
 from notebook_bcc.planners.playbook.templates import Kind, Template
 
 # What a template puts in is a value or a name that only the run knows.
-_SLOT: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_SLOT: Final = re.compile(r"\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}", re.DOTALL)
 _UNKNOWN: Final = "_"
 _MAGIC: Final = re.compile(r"^%.*$", re.MULTILINE)
 _WORD: Final = re.compile(r"[^\W\d]\w*")

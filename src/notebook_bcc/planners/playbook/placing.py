@@ -33,7 +33,7 @@ _HOLE = re.compile(rf"{HOLE}(\d+){HOLE}")
 _TOKEN = re.compile(
     rf"""(?P<comment>\#[^\n]*)
     |(?P<string>(?P<prefix>(?<!\w)[bBfFrRuU]{{1,2}})?
-        (?:(?P<triple>\"\"\"|''')(?P<long>(?:\\.|(?!(?P=triple)).)*)(?P=triple)
+        (?<!\\)(?:(?P<triple>\"\"\"|''')(?P<long>(?:\\.|(?!(?P=triple))[^\\])*)(?P=triple)
           |(?P<quote>["'])(?P<short>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)))
     |(?P<hole>{HOLE}\d+{HOLE})""",
     re.VERBOSE | re.DOTALL,

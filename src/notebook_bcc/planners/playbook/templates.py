@@ -32,8 +32,7 @@ _LARGEST_NUMBER_BITS = 1_024
 _MOST_JOINED = 100_000
 _RENDERING = f"{HOLE}rendering"
 _LOOP = frozenset({"index", "index0", "revindex", "first", "last", "length"})
-_STATEMENT = re.compile(r"^([ \t]*)#%(.*?):?[ \t]*$", re.MULTILINE)
-_BLOCK = re.compile(r"\{%.*?%\}")
+_STATEMENT = re.compile(r"^([ \t]*)#%(.*)$", re.MULTILINE)
 _FAILURES = (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
 # Any, throughout: values of the observation, which may be whatever JSON can hold.
@@ -255,16 +254,23 @@ def _read(source: str, kind: Kind, at: str, line: int, conditions: frozenset[str
 
 def _blocks(source: str, kind: Kind) -> str:
     """The source with its statement lines as blocks: Jinja's own line statements would eat the blank lines behind."""
-    source = _STATEMENT.sub(r"\1{%\2 %}", source) if kind is Kind.CELL else source
+    source = _STATEMENT.sub(_tagged, source) if kind is Kind.CELL else source
     return "\n".join(map(_still_a_line, source.split("\n")))
+
+
+def _tagged(statement: re.Match[str]) -> str:
+    inside = statement[2].rstrip(" \t").removesuffix(":")
+    return f"{statement[1]}{{%{inside} %}}"
 
 
 def _still_a_line(line: str) -> str:
     """A line of text that ends with a block, marked so that the block does not take the end of the line along."""
     text = line.rstrip()
-    if not text.endswith("%}") or text.endswith(("-%}", "+%}")) or not _BLOCK.sub("", text).strip():
+    if not text.endswith("%}") or text.endswith(("-%}", "+%}")):
         return line
-    return f"{text[:-2]}+%}}"
+    first, *blocks = text.split("{%")
+    beside = first + "".join(block.partition("%}")[2] for block in blocks)
+    return f"{text[:-2]}+%}}" if beside.strip() else line
 
 
 def _refused(at: str, problems: list[tuple[int, str]]) -> MessageInvalid:

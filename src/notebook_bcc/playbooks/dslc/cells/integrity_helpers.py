@@ -16,7 +16,7 @@ def to_number(text, decimal):
     thousands = r"\d{1,3}(?:,\d{3})+" if decimal == "." else r"\d{1,3}(?:\.\d{3})+"
     repeated = r"\d{1,3}(?:,\d{3}){2,}|\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}"
     grouped = digits.str.fullmatch(thousands) | digits.str.fullmatch(repeated)
-    plain = digits.str.replace(r"[.,](?=.*[.,])", "", regex=True).str.replace(",", ".", regex=False)
+    plain = digits.str.replace(r"[.,](?=[^.,]*[.,])", "", regex=True).str.replace(",", ".", regex=False)
     plain = plain.mask(grouped.fillna(False), digits.str.replace(r"[.,]", "", regex=True))
     number = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     #% if v.scaled_texts

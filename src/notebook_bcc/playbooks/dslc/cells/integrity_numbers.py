@@ -1,6 +1,6 @@
 def number_inside(values):
     """The decimal mark, the units and the words that are no numbers; nothing if the column is not one of numbers."""
-    digits_shape = r"\d{1,3}(?:[.,'\s]\d{3})+(?:[.,]\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|\d*[.,]?\d+[.,]?(?:[eE][+-]?\d+)?"
+    digits_shape = r"\d{1,3}(?:[.,'\s]\d{3})+(?:[.,]\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|(?:\d+(?:[.,]\d+)?|[.,]\d+)[.,]?(?:[eE][+-]?\d+)?"
     found = values.str.extract(r"^\(?([^\d()+\-.,]{0,4})[+-]?\s*(" + digits_shape + r")([^\d]{0,10})$")
     digits = found[1].dropna()
     if len(digits) < max(0.9 * len(values), 1) or digits.str.match(r"0\d").mean() > 0.05:

@@ -17,12 +17,12 @@ def in_parts(out):
     for name in {{ v.lettered_codes if v.lettered_codes is sequence else "LETTERED_CODES" | name }}:
         if name in out:
             new[f"{name}_letters"] = each_text(out[name], letters_in)
-            new[f"{name}_number"] = each_text(out[name], number_in, r"(\d+)\D*$")
+            new[f"{name}_number"] = each_text(out[name], number_in, r"(?<!\d)(\d+)\D*$")
     #% endif
     #% if v.unit_numbers
     for name, units in {{ v.unit_numbers if v.unit_numbers is mapping else "UNIT_NUMBERS" | name }}.items():
         for unit in units if name in out else []:
-            shape = r"(?i)(\d+(?:\.\d+)?)[\s-]*" + unit + r"(?![^\W\d_])"
+            shape = r"(?i)(?<!\d)(\d+(?:\.\d+)?)[\s-]*" + unit + r"(?![^\W\d_])"
             new[f"{name}_{unit}"] = each_text(out[name], number_in, shape)
     #% endif
     return new

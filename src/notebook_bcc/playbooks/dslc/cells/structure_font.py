@@ -18,4 +18,4 @@ texts = raw.select_dtypes(exclude=["number", "bool", "datetime"])
 frequent = [str(value) for name in texts for value in texts[name].value_counts().index[:50]]
 labels_numbered = not drawable.issuperset(map(ord, "".join("".join([*map(str, column_names), *frequent]).split())))
 # A character that a figure lacks all the same, here or on another machine, is no reason for a warning in the notebook.
-warnings.filterwarnings("ignore", message="Glyph .* missing from")
+warnings.filterwarnings("ignore", message="Glyph [0-9]")

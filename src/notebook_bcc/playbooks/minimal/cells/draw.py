@@ -3,7 +3,7 @@ import warnings
 
 # Which fonts this machine has is no news for a reader.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
-warnings.filterwarnings("ignore", message="Glyph .* missing from")
+warnings.filterwarnings("ignore", message="Glyph [0-9]")
 
 import matplotlib.pyplot as plt
 
