@@ -25,4 +25,4 @@ for fit, check in folds:
     #% endif
     naive_scores.append(score(y.iloc[check], guess))
 baseline_score = round(float(np.mean(naive_scores)), 6)
-print(f"naive forecast: {metric} {baseline_score:.4g}, from {min(naive_scores):.4g} to {max(naive_scores):.4g} over the folds")
+print(f"naive forecast: {metric} {plain_number(baseline_score)}, from {plain_number(min(naive_scores))} to {plain_number(max(naive_scores))} over the folds")

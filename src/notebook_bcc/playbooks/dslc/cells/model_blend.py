@@ -24,5 +24,5 @@ kept = {name: count for name, count in sorted(votes.items(), key=lambda vote: -v
 chosen = {name: round(count / sum(kept.values()), 4) for name, count in kept.items()}
 blended = sum(weight * forecasts[name] for name, weight in chosen.items())
 cv_score = round(float(np.mean(by_fold(blended))), 6)
-print(f"{metric} of the blend in cross-validation: {cv_score:.5g}")
+print(f"{metric} of the blend in cross-validation: {plain_number(cv_score)}")
 print("   ".join(f"{name}: {weight:.2f}" for name, weight in chosen.items()))

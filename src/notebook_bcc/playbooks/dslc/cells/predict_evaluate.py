@@ -46,5 +46,5 @@ other_scores = {"all labels right": float((holdout_predicted.to_numpy() == y_hol
 other_scores = {"macro_f1": float(f1_score(y_holdout, holdout_predicted, average="macro", zero_division=0))}
 #% endif
 other_scores = {name: round(value, 4) for name, value in other_scores.items()}
-print(f"{metric}: {holdout_score:.5g}   naive forecast: {naive_holdout:.5g}")
-print("   ".join(f"{name}: {value:.4g}" for name, value in other_scores.items()))
+print(f"{metric}: {plain_number(holdout_score)}   naive forecast: {plain_number(naive_holdout)}")
+print("   ".join(f"{name}: {plain_number(value)}" for name, value in other_scores.items()))

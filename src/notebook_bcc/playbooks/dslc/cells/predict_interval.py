@@ -41,5 +41,5 @@ holdout_low, holdout_high = round(max(0, holdout_score - 1.96 * holdout_se), 6),
 holdout_low, holdout_high = round(max(0, holdout_score - 1.96 * holdout_se), 6), round(holdout_score + 1.96 * holdout_se, 6)
 #% endif
 gap = round(holdout_score - cv_score, 6)
-print(f"{metric} {holdout_score:.4g}, standard error {holdout_se:.2g}, 95 % interval {holdout_low:.4g} to {holdout_high:.4g}")
-print(f"cross-validation had said {cv_score:.4g}")
+print(f"{metric} {plain_number(holdout_score)}, standard error {plain_number(holdout_se)}")
+print(f"95 % interval {plain_number(holdout_low)} to {plain_number(holdout_high)}; cross-validation had said {plain_number(cv_score)}")

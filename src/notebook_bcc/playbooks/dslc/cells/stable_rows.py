@@ -40,4 +40,4 @@ row_doubt = round(float(np.std(guesses, axis=0).mean()), 4)
 #% else
 row_doubt = round(float(np.mean([one != guesses[0] for one in guesses[1:]])), 4)
 #% endif
-print(f"{metric} of {best_single} over {refit_count} refits: {min(perturbed_scores):.4g} to {max(perturbed_scores):.4g}")
+print(f"{metric} of {best_single} over {refit_count} refits: {plain_number(min(perturbed_scores))} to {plain_number(max(perturbed_scores))}")
