@@ -20,6 +20,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
+from notebook_bcc.runs.verify import SecondsLeft
 
 # Runs of the built-in playbook on public tables, on a machine with other work: when which answer told what, how long
 # cells took, what the verification said.
@@ -132,7 +133,7 @@ def test_after_a_tenth_of_a_run_its_estimate_is_never_off_by_more_than_three_tim
                 shown.append((remaining.seconds, recorded["seconds"] - clock.now))
         clock.now = at
         if kind == "verifying":
-            remaining.verifying(*facts)
+            remaining.verifying(SecondsLeft(*facts))
         elif kind == "ran":
             seen(remaining, ran(*facts))
         elif kind == "estimated":
@@ -160,9 +161,18 @@ def test_the_verification_tells_its_own_time() -> None:
     clock = Clock()
     remaining = Remaining(clock=clock, verifies=True)
     seen(remaining, estimated(100.0))
-    remaining.verifying(20.0)
+    remaining.verifying(SecondsLeft(cell=8.0, after=12.0))
     clock.now = 5.0
     assert (remaining.seconds, remaining.share_verified) == (15.0, 0.25)
+    clock.now = 50.0
+    assert remaining.seconds is not None
+    # The cells after a slow one are not begun.
+    assert 12.0 < remaining.seconds < 13.0
+
+
+def test_a_verification_that_nobody_has_timed_tells_nothing() -> None:
+    remaining = Remaining(clock=Clock(), verifies=True)
+    seen(remaining, estimated(100.0))
     remaining.verifying(None)
     assert (remaining.seconds, remaining.share_verified) == (None, None)
 

@@ -10,6 +10,7 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, PlanningAnswered, RunResumed, RunStarted, Transitioned
 from notebook_bcc.protocol.messages import ResponseMetadata
 from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.runs.verify import SecondsLeft
 
 # So many seconds of work count as done at the planner's own pace: a first cell that was slow is no verdict.
 _TRUSTED_SECONDS = 2.0
@@ -63,7 +64,7 @@ class Remaining:
         self._newest: Mark | None = None
         self._waits_since: float | None = None
         self._waited = 0.0
-        self._verification: tuple[float, float] | None = None
+        self._verification: tuple[SecondsLeft, float] | None = None
         self._whole_verification = 0.0
         self._cells: dict[str, float] = {}
 
@@ -84,17 +85,17 @@ class Remaining:
             case _:
                 pass
 
-    def verifying(self, seconds: float | None) -> None:
-        """The verification is under way and takes about so many seconds more."""
+    def verifying(self, left: SecondsLeft | None) -> None:
+        """A cell of the verification begins; it and the rest take about so many seconds."""
         self._newest = None
-        self._verification = None if seconds is None else (seconds, self._clock())
-        self._whole_verification = max(self._whole_verification, seconds or 0.0)
+        self._verification = None if left is None else (left, self._clock())
+        self._whole_verification = max(self._whole_verification, self._left_to_verify)
 
     @property
     def seconds(self) -> float | None:
         """How long is left from now on; None when nobody has said."""
         if self._verification is not None:
-            return self._from(self._verification)
+            return self._left_to_verify
         if self._newest is None:
             return None
         first = self._first if self._first is not None else self._newest
@@ -108,7 +109,7 @@ class Remaining:
         """How much of the verification is done, by time; None when nobody knows how long it takes."""
         if self._verification is None or not self._whole_verification:
             return None
-        return 1 - self._from(self._verification) / self._whole_verification
+        return 1 - self._left_to_verify / self._whole_verification
 
     @property
     def _now(self) -> float:
@@ -130,6 +131,10 @@ class Remaining:
         if to in _WAITING:
             self._waits_since = self._clock()
 
-    def _from(self, estimate: tuple[float, float]) -> float:
-        seconds, at = estimate
-        return run_down(seconds, self._clock() - at)
+    @property
+    def _left_to_verify(self) -> float:
+        """What is left of the running cell, and the cells after it, which are not begun however long it takes."""
+        if self._verification is None:
+            return 0.0
+        left, began = self._verification
+        return run_down(left.cell, self._clock() - began) + left.after
