@@ -34,7 +34,7 @@ from notebook_bcc.planners.remote import Dialect, RemotePlanner, RemoteTimeouts
 from notebook_bcc.planners.script import Script
 from notebook_bcc.planners.script_file import parse_script, read_script
 from notebook_bcc.planners.scripted import ScriptedPlanner
-from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, told_inputs
+from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, default_name, told_inputs
 from notebook_bcc.runs.folder import Input, RunFolder, check_inputs
 from notebook_bcc.runs.lifecycle import RunOrder, read_entries
 from notebook_bcc.runs.packages import check_packages
@@ -276,7 +276,7 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
             check_packages(order.kernel, [one.source for one in inputs])
     return replace(
         order,
-        name=order.name or wish.data.name.partition(".")[0],
+        name=order.name or default_name(wish),
         goal=wish.goal or default_goal(wish),
         variables={INPUTS: told_inputs(wish)},
         inputs=inputs,

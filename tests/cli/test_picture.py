@@ -17,6 +17,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Workflow
+from notebook_bcc.runs.verify import SecondsLeft
 
 STEPS = 40
 GOALS = {"stages": [{"id": "s", "steps": [{"id": "t", "goal": "the goal of the step"}]}]}
@@ -117,7 +118,7 @@ def test_the_verification_has_a_bar_and_a_time_of_its_own() -> None:
     picture = Picture(clock=lambda: 100.0)
     picture.saw(Entry(1, "", Warned(message="x")), busy())
     picture.verifying = (5, 10)
-    picture.remaining.verifying(120.0)
+    picture.remaining.verifying(SecondsLeft(cell=20.0, after=100.0))
     lines = draw(picture, Words("en"), Symbols(), width=100, height=24).plain.split("\n")
     assert "4 of 10 cells verified  about 2 min left" in lines[0]
 

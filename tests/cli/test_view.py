@@ -6,6 +6,7 @@ import io
 
 from notebook_bcc.cli.view import PlainView
 from notebook_bcc.cli.words import Words
+from notebook_bcc.runs.verify import SecondsLeft
 
 
 def test_a_long_verification_tells_every_half_minute_how_far_it_is() -> None:
@@ -13,6 +14,6 @@ def test_a_long_verification_tells_every_half_minute_how_far_it_is() -> None:
     view = PlainView(Words("en"), out=out, clock=lambda: now)
     for number, seconds in ((1, 0.0), (2, 1.0), (3, 28.0), (4, 2.0), (5, 29.0), (6, 40.0)):
         now += seconds
-        view.verifying(number, 6, 90.0)
+        view.verifying(number, 6, SecondsLeft(cell=10.0, after=80.0))
     assert [line.split()[2] for line in out.getvalue().splitlines()] == ["1", "4", "6"]
     assert "left" in out.getvalue()

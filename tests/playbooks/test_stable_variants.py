@@ -37,6 +37,7 @@ def carried_out(lang: str = "en", **facts: Any) -> dict[str, Any]:
     names["y"] = value if v["task"] == "regression" else (value > 3).astype(int)
     names["y_holdout"] = names["y"].tail(60)
     names |= {"metric": v["metric"], "score": lambda actual, guess: float(np.mean(np.abs(actual - guess)))}
+    names["plain_number"] = str
     for cell in ("model_for_linear", "model_for_trees"):
         exec(_written(cell, known), names)
     linear, trees = ("Ridge", "Regressor") if v["task"] == "regression" else ("LogisticRegression", "Classifier")

@@ -10,6 +10,7 @@ from notebook_bcc.runs.data_files import (
     answer_inputs,
     data_inputs,
     default_goal,
+    default_name,
     format_of,
     is_script,
     told_inputs,
@@ -95,3 +96,16 @@ def test_answers_become_inputs_and_every_target_counts() -> None:
     assert answer_inputs([("time", "t"), ("time", "u")]) == {"time": "u"}
     assert answer_inputs([("target", "a"), ("target", "b")]) == {"target": "a", "targets": ["a", "b"]}
     assert answer_inputs([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("titanic/train.csv", "titanic-train"),
+        ("titanic/Data.v2.csv.gz", "titanic-Data"),
+        ("titanic/houses.csv", "houses"),
+        ("/train.csv", "train"),
+    ],
+)
+def test_a_run_of_a_file_called_like_many_others_is_named_after_the_folder_too(data: str, name: str) -> None:
+    assert default_name(DataWish(data=Path(data))) == name

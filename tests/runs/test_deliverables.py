@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notebook_bcc.runs.deliverables import delivered_files, hand_over, is_own, products
+from notebook_bcc.runs.deliverables import delivered_files, hand_over, is_own, products, read_summary
 from notebook_bcc.runs.folder import Input, RunFolder, create_folder, fill_folder
 
 AT = datetime(2026, 11, 15, 20, 47, 12, tzinfo=UTC)
@@ -92,3 +92,38 @@ def test_a_file_that_cannot_be_put_there_is_told_and_the_others_come(tmp_path: P
     handover = hand_over(folder)
     assert [one.name for one in handover.files] == ["model.pkl"]
     assert "figures/a.png was not delivered" in handover.problems[0]
+
+
+def test_a_run_says_how_good_its_result_is_in_a_file_of_its_own(tmp_path: Path) -> None:
+    folder = make(tmp_path, summary__json='{"metric": "rmse", "score": 3, "interval_95": [2, 4], "more": {"kept": 1}}')
+    found = read_summary(folder)
+    assert found is not None
+    assert (found.metric, found.score, found.interval_95, found.naive_forecast) == ("rmse", 3.0, (2.0, 4.0), None)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "[]",
+        "{",
+        '{"model": null}',
+        '{"metric": "rmse", "score": NaN}',
+        '{"metric": "rmse", "score": "good"}',
+        '{"metric": "rmse", "score": 1, "interval_95": [1]}',
+        '{"metric": "rmse", "score": 1}' + " " * 1_000_000,
+    ],
+)
+def test_a_summary_that_says_nothing_is_none(tmp_path: Path, written: str) -> None:
+    assert read_summary(make(tmp_path)) is None
+    assert read_summary(make(tmp_path, summary__json=written)) is None
+
+
+def test_a_summary_that_the_run_was_given_is_not_its_own(tmp_path: Path) -> None:
+    given = tmp_path / "summary.json"
+    given.write_text('{"metric": "rmse", "score": 1}')
+    folder = create_folder(tmp_path / "runs", name="x", at=AT)
+    fill_folder(folder, inputs=[Input(given, "summary.json")])
+    assert read_summary(folder) is None
+    (folder.work / "summary.json").write_text('{"metric": "rmse", "score": 2.5}')
+    assert read_summary(folder) is not None

@@ -11,7 +11,7 @@ from notebook_bcc.errors import KernelStartFailed, NotebookFailed
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.runs.folder import LARGE_FILE
-from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
+from notebook_bcc.runs.verify import SecondsLeft, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import KernelWish
 from runs.places import Place
 
@@ -153,11 +153,12 @@ async def test_a_large_input_that_nobody_may_change_is_linked_instead_of_copied(
 
 async def test_the_time_that_is_left_follows_from_the_recorded_durations(place: Place, tmp_path: Path) -> None:
     await place.start()
-    seen: list[tuple[int, float | None]] = []
+    seen: list[tuple[int, SecondsLeft | None]] = []
     ids = [cell.id for cell in read_notebook(place.last.notebook).document.cells]
     order = VerifyOrder(notebook=place.last.notebook, seconds=dict(zip(ids, (0.1, 0.2, 0.3, 0.4), strict=True)))
     await verify_notebook(order, place.workshop, on_cell=lambda number, of, left: seen.append((number, left)))
-    assert [(number, round(left or 0.0, 3)) for number, left in seen] == [(1, 1.0), (2, 0.9), (3, 0.7), (4, 0.4)]
+    found = [(number, left.cell, round(left.after, 3)) for number, left in seen if left is not None]
+    assert found == [(1, 0.1, 0.9), (2, 0.2, 0.7), (3, 0.3, 0.4), (4, 0.4, 0.0)]
     seen.clear()
     order = VerifyOrder(notebook=place.last.notebook)
     await verify_notebook(order, place.workshop, on_cell=lambda number, of, left: seen.append((number, left)))

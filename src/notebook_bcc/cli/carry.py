@@ -37,7 +37,7 @@ async def carry_out(
                 await _carry(session, view, person)
                 delivery = await _deliver(session, view, verify=verify)
             view.close()
-            return report(session.state, delivery, run_id=session.folder.run_id, view=view, words=words)
+            return report(session.state, delivery, folder=session.folder, view=view, words=words)
 
 
 async def _carry(session: Session, view: View, person: ConsolePerson | None) -> None:

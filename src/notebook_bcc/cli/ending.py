@@ -9,6 +9,7 @@ from typing import Any
 
 from notebook_bcc.cli.codes import Exit, exit_of_stop
 from notebook_bcc.cli.console import option_lines
+from notebook_bcc.cli.headline import headline
 from notebook_bcc.cli.narration import cost_of, one_line, safe
 from notebook_bcc.cli.view import View
 from notebook_bcc.cli.words import Words
@@ -16,7 +17,9 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.notebook.report import file_size
 from notebook_bcc.protocol.messages import Question
-from notebook_bcc.runs.deliverables import DeliveredFile
+from notebook_bcc.protocol.summary import Summary
+from notebook_bcc.runs.deliverables import DeliveredFile, read_summary
+from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.saver import models_used
 from notebook_bcc.runs.session import Delivery
 from notebook_bcc.runs.verify import Verification
@@ -26,11 +29,12 @@ _FILES_SHOWN = 25
 _OPTIONS_SHOWN = 20
 
 
-def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, words: Words) -> Exit:
-    """Say what there is now and how to go on; the exit code that goes with it."""
-    stopped = state.stopped
+def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View, words: Words) -> Exit:
+    """Say what there is now, how good it is and how to go on; the exit code that goes with it."""
+    stopped, run_id = state.stopped, folder.run_id
     reason = stopped.reason if stopped is not None else "interrupted"
-    view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason))
+    summary = read_summary(folder) if reason == "completed" else None
+    view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason, summary=summary))
     _say_where(state, delivery, view, words)
     if state.spent.calls:
         view.say(_models_line(state, words))
@@ -44,6 +48,8 @@ def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, word
         view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
     elif reason != "completed":
         view.say(words("go_on", command=f"nbcc resume {run_id}"))
+    if summary is not None:
+        view.say(words("result", headline=headline(summary, words)))
     if delivery.skipped:
         view.say(words("verification_skipped", command=f"nbcc verify {run_id}"), tone="warning")
     if delivery.unverified:
@@ -55,7 +61,7 @@ def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, word
     return exit_of_stop(reason)
 
 
-def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> dict[str, Any]:
+def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, summary: Summary | None) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "run_id": run_id,
         "reason": reason,
@@ -65,8 +71,14 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> 
         "report": str(delivery.report or ""),
         "files": [{"name": one.name, "path": str(one.path), "size": one.size} for one in delivery.files],
         **({"models": models_used(state)} if state.spent.calls else {}),
+        **({"result": result_facts(summary)} if summary is not None else {}),
     }
     return facts | ({"question": state.question.to_dict()} if state.question is not None else {})
+
+
+def result_facts(summary: Summary) -> dict[str, Any]:  # Any: JSON
+    """How good the result is, for machines: what the summary is read for, under the names it has there."""
+    return {name: value for name in Summary.model_fields if (value := getattr(summary, name)) is not None}
 
 
 def _models_line(state: RunState, words: Words) -> str:

@@ -21,6 +21,7 @@ from notebook_bcc.cli.view import lasting_lines
 from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
+from notebook_bcc.runs.verify import SecondsLeft
 
 FRAMES_PER_SECOND = 8
 
@@ -54,7 +55,7 @@ class LiveView:
     def say(self, text: str, *, tone: Tone = "info") -> None:
         self._print(text, tone)
 
-    def verifying(self, number: int, of: int, left: float | None = None) -> None:
+    def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         self._picture.verifying = (number, of)
         self._picture.remaining.verifying(left)
 

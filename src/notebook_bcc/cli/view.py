@@ -12,6 +12,7 @@ from notebook_bcc.cli.narration import Line, Tone, local_time, narrate
 from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
+from notebook_bcc.runs.verify import SecondsLeft
 
 # How often a log is told how far a verification is.
 _TELL_SECONDS = 30.0
@@ -28,8 +29,8 @@ class View(Protocol):
         """Something that is not in the journal: a hint, a warning of the program, the result."""
         ...
 
-    def verifying(self, number: int, of: int, left: float | None = None) -> None:
-        """A cell of the verification is about to run; `left` is about how many seconds it all takes from here."""
+    def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
+        """A cell of the verification is about to run; `left` is about how long it and the rest take."""
         ...
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
@@ -63,7 +64,7 @@ class QuietView:
         if tone in ("warning", "error"):
             print(text, file=sys.stderr, flush=True)
 
-    def verifying(self, number: int, of: int, left: float | None = None) -> None:
+    def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         pass
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
@@ -99,10 +100,10 @@ class PlainView(QuietView):
     def say(self, text: str, *, tone: Tone = "info") -> None:
         self._print(f"{'':8}  {text}")
 
-    def verifying(self, number: int, of: int, left: float | None = None) -> None:
+    def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         if number == 1 or self._clock() - self._told >= _TELL_SECONDS:
             self._told = self._clock()
-            about = f" ({self._words.left(left)})" if left is not None else ""
+            about = f" ({self._words.left(left.cell + left.after)})" if left is not None else ""
             self.say(self._words("verifying", number=number, of=of) + about)
 
     def _print(self, text: str) -> None:

@@ -177,11 +177,13 @@ class Question(Message):
 class ResponseMetadata(Message):
     """Estimates and other remarks of the planner. With a question the run stops until somebody has answered it.
 
-    `reason` says why a step is neither continued nor achieved.
+    `reason` says why a step is neither continued nor achieved. `estimated_done_seconds` is what the planner would have
+    estimated for the work that is done: a client that knows how long it took learns how quick its machine is.
     """
 
     estimated_remaining_behaviors: int | None = Field(default=None, ge=0)
     estimated_remaining_seconds: float | None = Field(default=None, ge=0)
+    estimated_done_seconds: float | None = Field(default=None, ge=0)
     question: Question | None = None
     reason: str | None = None
 

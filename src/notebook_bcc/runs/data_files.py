@@ -32,6 +32,8 @@ _GOALS: Final[Mapping[str, tuple[str, str]]] = {
     "en": ("Predict {target} from {data}", "Explore {data}"),
     "zh": ("根据 {data} 预测 {target}", "探索 {data}"),
 }
+# Names that say nothing of what a file is about: the folder tells such files apart.
+_COMMON_NAMES: Final = frozenset({"data", "dataset", "input", "table", "test", "train", "training"})
 _BETWEEN: Final[Mapping[str, str]] = {"en": ", ", "zh": "、"}
 
 
@@ -113,6 +115,13 @@ def default_goal(wish: DataWish) -> str:
     with_target, without = _GOALS[wish.lang]
     target = _BETWEEN[wish.lang].join(wish.targets)
     return with_target.format(target=target, data=wish.data.name) if target else without.format(data=wish.data.name)
+
+
+def default_name(wish: DataWish) -> str:
+    """What a run is called that nobody has named: as its data file, after the folder if many files have that name."""
+    stem = wish.data.name.partition(".")[0]
+    folder = wish.data.absolute().parent.name
+    return f"{folder}-{stem}" if stem.casefold() in _COMMON_NAMES and folder else stem
 
 
 def _free_name(name: str, *, taken: str) -> str:

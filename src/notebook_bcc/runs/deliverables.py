@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.protocol.summary import SUMMARY_FILE, Summary
 from notebook_bcc.runs.folder import NOTEBOOK, REPORT, RunFolder
 from notebook_bcc.runs.handover import Placed, place_files
 
@@ -21,8 +23,9 @@ _JOURNAL: Final = "journal.sqlite"
 _NOT_DELIVERED: Final = frozenset({"__pycache__", "nbcc-runs", "catboost_info", "lightning_logs", "node_modules"})
 _COMPILED: Final = (".pyc", ".pyo")
 # What a reader looks for first; the rest follows by name.
-_FIRST: Final = ("summary.md", "model.pkl", "predictions.csv", "summary.json", "prepare.py")
+_FIRST: Final = ("summary.md", "model.pkl", "predictions.csv", SUMMARY_FILE, "prepare.py")
 _MOST_FILES: Final = 1000
+_LARGEST_SUMMARY: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,18 @@ def delivered_files(folder: RunFolder) -> tuple[DeliveredFile, ...]:
                 files.append(DeliveredFile(name, place / name, (place / name).stat().st_size))
                 break
     return tuple(files)
+
+
+def read_summary(folder: RunFolder) -> Summary | None:
+    """What the run says about how good its result is; None where it has written nothing that says so. Quick."""
+    try:
+        with (folder.work / SUMMARY_FILE).open("rb") as file:
+            written = file.read(_LARGEST_SUMMARY + 1)
+            if len(written) > _LARGEST_SUMMARY or _is_input(folder, SUMMARY_FILE, os.fstat(file.fileno())):
+                return None
+        return Summary.parse(written)
+    except (OSError, MessageInvalid):
+        return None
 
 
 def is_own(name: str) -> bool:

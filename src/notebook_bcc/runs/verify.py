@@ -23,13 +23,24 @@ from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 VERIFIED = "verified"
 
+
+@dataclass(frozen=True, slots=True)
+class SecondsLeft:
+    """About how long the cell that begins takes, and the cells after it."""
+
+    cell: float
+    after: float
+
+
 # Told before each cell: its number, of how many, and about how many seconds are left, if that is known.
-OnCell = Callable[[int, int, float | None], None]
+OnCell = Callable[[int, int, SecondsLeft | None], None]
 
 # Below this the durations of the cells so far say nothing about the machine.
 _TELLING_SECONDS = 1.0
 _NOT_RUN = "it was not run: an earlier cell failed"
 _LINE = 60
+# So many seconds count as if they had taken as long as recorded: one slow cell is no verdict.
+_TRUSTED_SECONDS = 4.0
 _LARGEST_COPY = 1_000_000_000
 _LEFT_OUT = shutil.ignore_patterns(".*", "*.ipynb", "__pycache__", "nbcc-runs")
 
@@ -147,13 +158,16 @@ async def _run_all(
     return len(cells), found
 
 
-def _seconds_left(cells: Sequence[Cell], number: int, recorded: Mapping[str, float], *, spent: float) -> float | None:
+def _seconds_left(
+    cells: Sequence[Cell], number: int, recorded: Mapping[str, float], *, spent: float
+) -> SecondsLeft | None:
     """About how long the cells from this one on will take, by how long they took and how quick this kernel is."""
     if not recorded:
         return None
     before = sum(recorded.get(cell.id, 0.0) for cell in cells[: number - 1])
-    left = sum(recorded.get(cell.id, 0.0) for cell in cells[number - 1 :])
-    return left * spent / before if before > _TELLING_SECONDS else left
+    after = sum(recorded.get(cell.id, 0.0) for cell in cells[number:])
+    pace = (spent + _TRUSTED_SECONDS) / (before + _TRUSTED_SECONDS) if before > _TELLING_SECONDS else 1.0
+    return SecondsLeft(cell=recorded.get(cells[number - 1].id, 0.0) * pace, after=after * pace)
 
 
 def _not_run(cells: Sequence[Cell], after: int) -> list[CellDifference]:

@@ -12,6 +12,8 @@ from notebook_bcc.errors import PlannerAnswerInvalid
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import PlanUpdateDecided, Policies, RunResumed, RunStopped
 from notebook_bcc.planners.interface import ActionData
+from notebook_bcc.planners.playbook.check import load_playbook
+from notebook_bcc.planners.playbook.planner import PlaybookPlanner
 from notebook_bcc.protocol.messages import ActionProblem, BehaviorFeedback, Request
 from notebook_bcc.protocol.observation import (
     Context,
@@ -25,7 +27,7 @@ from notebook_bcc.protocol.observation import (
 )
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import Level, State, TodoOperation
-from planners.playbook.books import planner
+from planners.playbook.books import SOUND, files, planner
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +83,6 @@ async def test_the_plan_has_the_stages_whose_rule_holds_and_the_steps_of_the_fir
     todo = answer.context_update.todo_list_update
     assert todo is not None
     assert (todo.operation, todo.items) == (TodoOperation.REPLACE, ("Load it",))
-    # What is not known yet may still come: the step of the second stage counts.
-    assert answer.metadata.estimated_remaining_seconds == 12
 
 
 async def test_texts_are_in_the_language_of_the_run() -> None:
@@ -251,11 +251,36 @@ async def test_the_rules_of_a_change_are_part_of_what_is_asked_for() -> None:
 
 
 async def test_the_time_that_is_left_shrinks_as_steps_are_done() -> None:
-    left = []
+    found = []
     for steps in (level(remaining=["target"], current="read"), level(["read"], "target")):
         asked = request(State.STEP_RUNNING, step=steps.current, steps=steps, rows=3)
-        left.append((await planner().plan(asked)).metadata.estimated_remaining_seconds)
-    assert left == [2 + 6 + 10, 6 + 10]
+        found.append((await planner().plan(asked)).metadata)
+    assert [one.estimated_remaining_seconds for one in found] == [2 + 6 + 10, 6 + 10]
+    assert [one.estimated_done_seconds for one in found] == [0, 2]
+
+
+async def test_of_a_finished_stage_all_is_done_and_of_a_running_step_its_behaviors() -> None:
+    asked = request(State.STAGE_RUNNING, stage="model", stages=level(["load"], "model"), rows=3)
+    metadata = (await planner().plan(asked)).metadata
+    assert (metadata.estimated_done_seconds, metadata.estimated_remaining_seconds) == (2 + 6, 10)
+    steps = level(current="read", remaining=["target"])
+    asked = request(
+        State.BEHAVIOR_COMPLETED, step="read", behavior="read.1", steps=steps, feedback=GOOD, rows=3, table=1
+    )
+    metadata = (await planner().plan(asked)).metadata
+    assert metadata.estimated_remaining_behaviors == 1
+    assert (metadata.estimated_done_seconds, metadata.estimated_remaining_seconds) == (1, 1 + 6 + 10)
+
+
+@pytest.mark.parametrize("hint", ["v.rows * 2", "10 if v.rows < 5 else 400", "4 if v.rows else 2"])
+async def test_there_is_no_estimate_while_a_hint_speaks_of_what_is_not_known(hint: str) -> None:
+    book = load_playbook(files(stages__load=SOUND["stages/load.yaml"].replace("v.rows * 2", hint)))
+    steps = level(current="read", remaining=["target"])
+    unread = request(State.STEP_RUNNING, step="read", steps=steps)
+    assert (await PlaybookPlanner(book).plan(unread)).metadata.estimated_remaining_seconds is None
+    read = request(State.STEP_RUNNING, step="read", steps=steps, rows=3)
+    assert (await PlaybookPlanner(book).plan(read)).metadata.estimated_remaining_seconds is not None
+    assert (await planner().plan(request(State.IDLE, stage=None))).metadata.estimated_remaining_seconds is None
 
 
 async def test_a_rule_that_fails_on_these_facts_is_an_error_with_its_line() -> None:

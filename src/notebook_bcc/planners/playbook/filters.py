@@ -28,7 +28,7 @@ def number_text(value: Any, decimals: int | None = None) -> str:
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     if abs(number) >= 1000:
-        return f"{number:,.1f}"
+        return f"{number:,.{0 if abs(number) >= 10_000 else 1}f}"
     return f"{number:.4g}"
 
 

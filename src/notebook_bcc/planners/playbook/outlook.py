@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.playbook.book import Playbook, Stage, Step
@@ -12,6 +13,17 @@ from notebook_bcc.protocol.observation import LevelProgress
 from notebook_bcc.protocol.workflow import Stage as PlanStage
 from notebook_bcc.protocol.workflow import Step as PlanStep
 from notebook_bcc.protocol.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """How long the rest takes, and how long what is done should have taken, by the hints of the steps.
+
+    None: nobody has hinted, or a hint speaks of what is not known yet.
+    """
+
+    left: float | None
+    done: float | None
 
 
 def first_plan(playbook: Playbook, facts: Facts) -> Workflow:
@@ -56,33 +68,76 @@ def other_workflow(playbook: Playbook, request: Request, facts: Facts) -> Workfl
     return _workflow(playbook, facts, [_plan_stage(stage, facts, ()) for stage in wanted])
 
 
-def seconds_left(playbook: Playbook, request: Request, facts: Facts) -> float | None:
-    """About how long the rest takes, by the hints of its steps; None where there are no hints."""
+def reckon(playbook: Playbook, request: Request, facts: Facts, *, step_left: float = 1.0) -> Reckoning:
+    """How long the run takes by the hints of its steps. `step_left` is the part of the current step that is left."""
     progress = request.observation.location.progress
     current = request.observation.location.current
-    ahead = progress.stages.remaining if progress.stages is not None and current.stage_id is not None else None
-    total = 0.0
+    stages = progress.stages
+    finished = {item.key for item in stages.completed} if stages is not None else set()
+    ahead = stages.remaining if stages is not None and current.stage_id is not None else None
+    done: list[float | None] = []
+    left: list[float | None] = []
     for stage in playbook.stages:
         if stage.id == current.stage_id:
-            left = {*(progress.steps.remaining if progress.steps is not None else ()), current.step_id}
-            begun = current.step_id is not None or len(left) > 1
-            total += _seconds((step for step in stage.steps if not begun or step.id in left), facts, rules=not begun)
+            done_now, left_now = _current_stage(stage, request, facts, step_left=step_left)
+            done += done_now
+            left += left_now
+        elif stage.id in finished:
+            done += _hints(stage.steps, facts)
         elif (stage.id in ahead) if ahead is not None else _may_hold(stage.when, facts):
-            total += _seconds(stage.steps, facts, rules=True)
-    return round(total, 1) if total else None
+            left += _hints(stage.steps, facts)
+    return Reckoning(left=_total(left) or None, done=_total(done))
 
 
-def _seconds(steps: Iterable[Step], facts: Facts, *, rules: bool) -> float:
-    return sum(_hint(step.seconds, facts) for step in steps if not rules or _may_hold(step.when, facts))
+def _current_stage(
+    stage: Stage, request: Request, facts: Facts, *, step_left: float
+) -> tuple[list[float | None], list[float | None]]:
+    """The hints of what is done of a stage and of what is left of it."""
+    step_id = request.observation.location.current.step_id
+    level = request.observation.location.progress.steps
+    finished, planned = _known(level)
+    if step_id is None and not planned:
+        return [], _hints(stage.steps, facts)
+    done: list[float | None] = []
+    left: list[float | None] = []
+    for step in stage.steps:
+        if step.id == step_id:
+            hint = _hint(step.seconds, facts)
+            done.append(None if hint is None else hint * (1 - step_left))
+            left.append(None if hint is None else hint * step_left)
+        elif step.id in finished:
+            done.append(_hint(step.seconds, facts))
+        elif step.id in planned:
+            left.append(_hint(step.seconds, facts))
+    return done, left
 
 
-def _hint(rule: Template | None, facts: Facts) -> float:
-    """What the hint says; one that cannot be told yet counts nothing."""
-    try:
-        value = rule.value(facts) if rule is not None else None
-    except MessageInvalid:
+def _hints(steps: Iterable[Step], facts: Facts) -> list[float | None]:
+    """The hints of the steps that may have their turn."""
+    return [_hint(step.seconds, facts) for step in steps if _may_hold(step.when, facts)]
+
+
+def _hint(rule: Template | None, facts: Facts) -> float | None:
+    """What the hint says; None where it speaks of what is not known yet."""
+    if rule is None:
         return 0.0
-    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
+    # A comparison with something unknown is false, and its other branch would be taken for an estimate.
+    if not rule.reads.names <= facts["v"].keys():
+        return None
+    try:
+        value = rule.value(facts)
+    except MessageInvalid:
+        return None
+    return max(0.0, float(value)) if isinstance(value, int | float) else None
+
+
+def _total(hints: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for hint in hints:
+        if hint is None:
+            return None
+        total += hint
+    return round(total, 1)
 
 
 def _may_hold(rule: Template | None, facts: Facts) -> bool:

@@ -16,7 +16,7 @@ from notebook_bcc.planners.playbook.book import Behavior, Playbook, Stage, Step,
 from notebook_bcc.planners.playbook.content import content_of, filter_of
 from notebook_bcc.planners.playbook.facts import PROBLEMS, facts_of, inputs_of
 from notebook_bcc.planners.playbook.needed import needed_names
-from notebook_bcc.planners.playbook.outlook import first_plan, known_steps, seconds_left, steps_of_stage
+from notebook_bcc.planners.playbook.outlook import first_plan, known_steps, reckon, steps_of_stage
 from notebook_bcc.planners.playbook.templates import Facts
 from notebook_bcc.planners.questions import Question, question_of
 from notebook_bcc.protocol.messages import (
@@ -210,7 +210,7 @@ class PlaybookPlanner:
             context_update=update,
             context_filter=filter_of(self._playbook, self._current_stage(request), behavior, place, facts),
             behavior=BehaviorInfo(id=place_name(place, step.id), target=goal or None),
-            metadata=self._metadata(request, facts, behaviors=len(step.behaviors) - place.index),
+            metadata=self._metadata(request, facts, left=(len(step.behaviors) - place.index, len(step.behaviors))),
         )
 
     def _achieved(self, step: Step, facts: Facts) -> PlanningResponse:
@@ -218,10 +218,14 @@ class PlaybookPlanner:
         todo = TodoUpdate(operation=TodoOperation.REMOVE, items=(done,)) if done else None
         return PlanningResponse(target_achieved=True, context_update=ContextUpdate(todo_list_update=todo))
 
-    def _metadata(self, request: Request, facts: Facts, *, behaviors: int | None = None) -> ResponseMetadata:
+    def _metadata(self, request: Request, facts: Facts, *, left: tuple[int, int] | None = None) -> ResponseMetadata:
+        """What lies ahead. `left`: how many behaviors of the step are left, of how many."""
+        behaviors, of = left if left is not None else (None, 1)
+        reckoning = reckon(self._playbook, request, facts, step_left=1.0 if behaviors is None else behaviors / of)
         return ResponseMetadata(
             estimated_remaining_behaviors=behaviors,
-            estimated_remaining_seconds=seconds_left(self._playbook, request, facts),
+            estimated_remaining_seconds=reckoning.left,
+            estimated_done_seconds=reckoning.done,
         )
 
     def _facts(self, request: Request) -> Facts:

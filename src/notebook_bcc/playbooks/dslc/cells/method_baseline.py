@@ -26,7 +26,7 @@ for fit, check in folds:
     naive_scores.append(score(y.iloc[check], guess))
 baseline_score = round(float(np.mean(naive_scores)), 6)
 #% if lang == "zh"
-print(f"朴素预测：{metric} {baseline_score:.4g}，各折从 {min(naive_scores):.4g} 到 {max(naive_scores):.4g}")
+print(f"朴素预测：{metric} {plain_number(baseline_score)}，各折从 {plain_number(min(naive_scores))} 到 {plain_number(max(naive_scores))}")
 #% else
-print(f"naive forecast: {metric} {baseline_score:.4g}, from {min(naive_scores):.4g} to {max(naive_scores):.4g} over the folds")
+print(f"naive forecast: {metric} {plain_number(baseline_score)}, from {plain_number(min(naive_scores))} to {plain_number(max(naive_scores))} over the folds")
 #% endif

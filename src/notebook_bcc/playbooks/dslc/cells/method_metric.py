@@ -34,3 +34,8 @@ metric, higher_is_better = "accuracy", True
 def score(actual, predicted):
     return float(np.mean(np.asarray(actual) == np.asarray(predicted)))
 #% endif
+
+
+def plain_number(value):
+    """11,940 or 0.8153: as people write it, without powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

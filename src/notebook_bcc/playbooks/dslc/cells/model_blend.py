@@ -25,8 +25,8 @@ chosen = {name: round(count / sum(kept.values()), 4) for name, count in kept.ite
 blended = sum(weight * forecasts[name] for name, weight in chosen.items())
 cv_score = round(float(np.mean(by_fold(blended))), 6)
 #% if lang == "zh"
-print(f"组合模型交叉验证的 {metric}：{cv_score:.5g}")
+print(f"组合模型交叉验证的 {metric}：{plain_number(cv_score)}")
 #% else
-print(f"{metric} of the blend in cross-validation: {cv_score:.5g}")
+print(f"{metric} of the blend in cross-validation: {plain_number(cv_score)}")
 #% endif
 print("   ".join(f"{name}: {weight:.2f}" for name, weight in chosen.items()))

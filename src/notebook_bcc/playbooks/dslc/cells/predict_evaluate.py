@@ -47,8 +47,8 @@ other_scores = {"macro_f1": float(f1_score(y_holdout, holdout_predicted, average
 #% endif
 other_scores = {name: round(value, 4) for name, value in other_scores.items()}
 #% if lang == "zh"
-print(f"{metric}：{holdout_score:.5g}   朴素预测：{naive_holdout:.5g}")
+print(f"{metric}：{plain_number(holdout_score)}   朴素预测：{plain_number(naive_holdout)}")
 #% else
-print(f"{metric}: {holdout_score:.5g}   naive forecast: {naive_holdout:.5g}")
+print(f"{metric}: {plain_number(holdout_score)}   naive forecast: {plain_number(naive_holdout)}")
 #% endif
-print("   ".join(f"{name}: {value:.4g}" for name, value in other_scores.items()))
+print("   ".join(f"{name}: {plain_number(value)}" for name, value in other_scores.items()))

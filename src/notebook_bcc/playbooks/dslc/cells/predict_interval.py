@@ -42,9 +42,9 @@ holdout_low, holdout_high = round(max(0, holdout_score - 1.96 * holdout_se), 6),
 #% endif
 gap = round(holdout_score - cv_score, 6)
 #% if lang == "zh"
-print(f"{metric} {holdout_score:.4g}，标准误 {holdout_se:.2g}，95% 区间 {holdout_low:.4g} 至 {holdout_high:.4g}")
-print(f"交叉验证给出的是 {cv_score:.4g}")
+print(f"{metric} {plain_number(holdout_score)}，标准误 {plain_number(holdout_se)}，95% 区间 {plain_number(holdout_low)} 至 {plain_number(holdout_high)}")
+print(f"交叉验证给出的是 {plain_number(cv_score)}")
 #% else
-print(f"{metric} {holdout_score:.4g}, standard error {holdout_se:.2g}, 95 % interval {holdout_low:.4g} to {holdout_high:.4g}")
-print(f"cross-validation had said {cv_score:.4g}")
+print(f"{metric} {plain_number(holdout_score)}, standard error {plain_number(holdout_se)}, 95 % interval {plain_number(holdout_low)} to {plain_number(holdout_high)}")
+print(f"cross-validation had said {plain_number(cv_score)}")
 #% endif

@@ -12,6 +12,9 @@ summary = {
     "standard_error": holdout_se,
     "interval_95": [holdout_low, holdout_high],
     "naive_forecast": naive_holdout,
+    #% if v.task == "regression"
+    "typical_error": other_scores["mae"],
+    #% endif
     "cross_validation": cv_score,
     "other_scores": other_scores,
     "split": split_kind,
@@ -35,8 +38,11 @@ lines = [
     #% endif
     "- 任务：{{ {"regression": "回归", "binary": "二分类", "multiclass": "多分类", "multilabel": "多标签分类"}[v.task] }}"
     f"，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
-    f"- 留出集得分：**{holdout_score:.4g}**，标准误 {holdout_se:.2g}，95% 区间 {holdout_low:.4g} 至 {holdout_high:.4g}",
-    f"- 朴素预测：{naive_holdout:.4g}；交叉验证：{cv_score:.4g}",
+    f"- 留出集得分：**{plain_number(holdout_score)}**，标准误 {plain_number(holdout_se)}，95% 区间 {plain_number(holdout_low)} 至 {plain_number(holdout_high)}",
+    f"- 朴素预测：{plain_number(naive_holdout)}；交叉验证：{plain_number(cv_score)}",
+    #% if v.task == "regression"
+    f"- 平均误差：{plain_number(other_scores['mae'])}，单位与目标相同",
+    #% endif
     f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{{ {"time": "按时间", "group": "按组", "stratified": "分层随机", "random": "随机"}[v.split_kind] | default(v.split_kind) }}）",
     f"- 模型：{'、'.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
     f"- 排除的列：{left_out or '无'}",
@@ -50,8 +56,12 @@ lines = [
     "# Summary: " + target,
     #% endif
     f"- Task: {{ v.task }}; measure: {metric} ({'higher' if higher_is_better else 'lower'} is better)",
-    f"- Hold-out score: **{holdout_score:.4g}**, standard error {holdout_se:.2g}, 95 % interval {holdout_low:.4g} to {holdout_high:.4g}",
-    f"- Naive forecast: {naive_holdout:.4g}; cross-validation: {cv_score:.4g}",
+    f"- Hold-out score: **{plain_number(holdout_score)}**, standard error {plain_number(holdout_se)}, "
+    f"95 % interval {plain_number(holdout_low)} to {plain_number(holdout_high)}",
+    f"- Naive forecast: {plain_number(naive_holdout)}; cross-validation: {plain_number(cv_score)}",
+    #% if v.task == "regression"
+    f"- Off by {plain_number(other_scores['mae'])} on average, in the unit of the target",
+    #% endif
     f"- Learnt from {train_rows:,} rows, {holdout_rows:,} set aside (split: {split_kind})",
     f"- Model: {', '.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
     f"- Columns left out: {left_out or 'none'}",

@@ -41,7 +41,7 @@ row_doubt = round(float(np.std(guesses, axis=0).mean()), 4)
 row_doubt = round(float(np.mean([one != guesses[0] for one in guesses[1:]])), 4)
 #% endif
 #% if lang == "zh"
-print(f"{best_single} 重新拟合 {refit_count} 次的 {metric}：{min(perturbed_scores):.4g} 至 {max(perturbed_scores):.4g}")
+print(f"{best_single} 重新拟合 {refit_count} 次的 {metric}：{plain_number(min(perturbed_scores))} 至 {plain_number(max(perturbed_scores))}")
 #% else
-print(f"{metric} of {best_single} over {refit_count} refits: {min(perturbed_scores):.4g} to {max(perturbed_scores):.4g}")
+print(f"{metric} of {best_single} over {refit_count} refits: {plain_number(min(perturbed_scores))} to {plain_number(max(perturbed_scores))}")
 #% endif
