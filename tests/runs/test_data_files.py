@@ -25,6 +25,9 @@ from notebook_bcc.runs.data_files import (
         ("a.txt", "csv"),
         ("a.csv.gz", "csv"),
         ("a.csv.zip", "csv"),
+        ("a.csv.bz2", "csv"),
+        ("a.csv.xz", "csv"),
+        ("a.feather", "feather"),
         ("train.zip", "csv"),
         ("房价.xlsx", "excel"),
         ("a.xls", "excel"),
@@ -57,6 +60,15 @@ def test_files_keep_their_names_and_a_second_one_of_the_same_name_gets_another()
     wish = DataWish(data=Path("a/Train.csv.gz"), test=Path("b/train.csv.gz"))
     assert [one.name for one in data_inputs(wish)] == ["Train.csv.gz", "train-test.csv.gz"]
     assert told_inputs(wish)["test"] == "train-test.csv.gz"
+
+
+def test_a_folder_of_parquet_files_is_one_table_and_brings_all_its_files(tmp_path: Path) -> None:
+    for name in ("year=2020/a.parquet", "year=2021/b.parquet", "_temporary/c.parquet", ".d.parquet", "notes.txt"):
+        (tmp_path / "sales" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sales" / name).touch()
+    wish = DataWish(data=tmp_path / "sales")
+    assert [one.name for one in data_inputs(wish)] == ["sales/year=2020/a.parquet", "sales/year=2021/b.parquet"]
+    assert told_inputs(wish) == {"data": "sales", "format": "parquet", "lang": "en"}
 
 
 def test_a_run_is_told_what_was_said_and_nothing_else() -> None:

@@ -78,7 +78,7 @@ async def run_command(
     what: Annotated[
         Path | None,
         typer.Argument(
-            help="A data file (CSV, TSV, Excel, Parquet, JSON, JSON lines, SQLite), or a script in YAML.",
+            help="A data file (CSV, TSV, Excel, Parquet, Feather, JSON, JSON lines, SQLite), or a script in YAML.",
             metavar="DATA|SCRIPT.yaml",
             show_default=False,
         ),

@@ -106,6 +106,8 @@ from contextlib import closing
 )
 #% elif facts.format == "parquet"
 {{ table | name }} = pd.read_parquet({{ facts.file }}).reset_index(drop=True)
+#% elif facts.format == "feather"
+{{ table | name }} = pd.read_feather({{ facts.file }})
 #% elif facts.format == "sqlite"
 with closing(sqlite3.connect({{ facts.file }})) as database:
     database.text_factory = lambda raw_bytes: raw_bytes.decode("utf-8", "replace")
@@ -129,7 +131,7 @@ with closing(sqlite3.connect({{ facts.file }})) as database:
 {{ table | name }} = pd.json_normalize({{ (kind ~ "_content") | name }}, max_level=1)
 #% endif
 #% endif
-#% if facts.format in ["parquet", "json"]
+#% if facts.format in ["parquet", "feather", "json"]
 for name in {{ table | name }}.columns[{{ table | name }}.dtypes == object]:
     nested = {{ table | name }}[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
 #% if facts.format == "json"
@@ -138,7 +140,7 @@ for name in {{ table | name }}.columns[{{ table | name }}.dtypes == object]:
     {{ table | name }}.loc[nested, name] = {{ table | name }}.loc[nested, name].map(str)
 #% endif
 #% endif
-#% if facts.format in ["parquet", "sqlite", "json"]
+#% if facts.format in ["parquet", "feather", "sqlite", "json"]
 {{ names | name }} = clean_names({{ table | name }}.columns)
 {{ table | name }}.columns = {{ names | name }}
 #% endif
