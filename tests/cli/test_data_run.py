@@ -153,6 +153,7 @@ def test_what_cannot_begin_is_refused_before_anything_exists(
 ) -> None:
     table.write("hello.yaml", HELLO)
     table.write("file", "")
+    table.write("table.doc", "")
     (table.folder / "broken").mkdir()
     table.write("broken/playbook.yaml", "name: [")
     done = table("run", *arguments)
