@@ -127,6 +127,24 @@ def test_a_playbook_behind_a_service_plans_for_data_as_well(table: Shell) -> Non
     assert "policies" not in table.json("show", "last")[0], "a planner elsewhere is not trusted with its own changes"
 
 
+def test_a_run_that_ends_without_what_it_was_asked_for_is_not_answered(table: Shell) -> None:
+    done = table("run", "train.csv", "--target", "time", "--playbook", "book")
+    assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
+    assert "completed, not answered (not made: written)" in done.stdout
+    assert done.stdout.splitlines()[-1].strip() == "NOT answered: not made: written"
+    (folder,) = table.runs
+    notebook = read_notebook(folder / "notebook.ipynb").run
+    assert (notebook["verified"]["ok"], notebook["answered"]) == (True, "no")
+    assert "Not answered" in (folder / "report.html").read_text()
+    assert table("run", "train.csv", "--target", "time", "--playbook", "book", "--lang", "zh").returncode == 8
+
+
+def test_a_run_that_made_what_it_was_asked_for_is_answered(table: Shell) -> None:
+    done = table("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--json")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["answered"] == "yes"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -149,3 +149,14 @@ def test_wrong_input_is_refused_before_a_run_exists(
         assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert place.runs == []
+
+
+def test_what_only_the_cells_can_see_ends_without_an_answer(shell: Shell) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib")
+    (shell.folder / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
+    done = shell("run", "picture.csv", "--target", "price", "--no-verify")
+    assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert "NOT answered: Nothing was analysed. The file picture.csv is no table" in last

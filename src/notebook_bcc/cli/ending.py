@@ -44,9 +44,17 @@ def report(state: RunState, delivery: Delivery, *, run_id: str, view: View, word
         view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
     elif reason != "completed":
         view.say(words("go_on", command=f"nbcc resume {run_id}"))
-    if delivery.verification is not None and not report_verification(delivery.verification, view, words):
-        return Exit.UNVERIFIED
-    return exit_of_stop(reason)
+    verified = delivery.verification is None or report_verification(delivery.verification, view, words)
+    if stopped is not None and stopped.answered == "no":
+        view.say(words("not_answered", why=_why_unanswered(state) or stopped.detail), tone="error")
+        return Exit.UNANSWERED
+    return exit_of_stop(reason) if verified else Exit.UNVERIFIED
+
+
+def _why_unanswered(state: RunState) -> str:
+    """What the notebook itself says in short about having no answer."""
+    said = [line for cell in state.document.cells if cell.is_abstract for line in cell.source.splitlines()]
+    return one_line(next((line for line in said if line.strip()), "").replace("*", "").replace("`", ""))
 
 
 def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> dict[str, Any]:
@@ -54,6 +62,7 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str) -> 
         "run_id": run_id,
         "reason": reason,
         "detail": state.stopped.detail if state.stopped is not None else "",
+        "answered": state.stopped.answered if state.stopped is not None else "unknown",
         "notebook": str(delivery.notebook or ""),
         "html": str(delivery.html or ""),
         "report": str(delivery.report or ""),

@@ -280,7 +280,11 @@ def _update_pending(state: RunState) -> Intent:
 
 
 def _workflow_completed(state: RunState) -> Intent:
-    return Stop("completed")
+    wanted = state.plan.deliverables if state.plan is not None else None
+    if not wanted:
+        return Stop("completed")
+    missing = [name for name in wanted if name not in state.kernel.variables]
+    return Stop("completed", f"not made: {', '.join(missing)}" if missing else "", "no" if missing else "yes")
 
 
 def _error(state: RunState) -> Intent:

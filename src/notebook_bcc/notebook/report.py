@@ -38,6 +38,7 @@ class _Words:
     contents: str = "Contents"
     in_short: str = "In short"
     files: str = "Files"
+    unanswered: str = "Not answered: the run reached its end without what it was asked for"
     verified: str = "Verified: all {cells} code cells gave the same results when run again in a fresh kernel"
     differs: str = "Not verified: {count} differences when the code was run again in a fresh kernel"
     unverified: str = "Not verified: the code has not been run again in a fresh kernel"
@@ -61,6 +62,7 @@ _CHINESE: Final = _Words(
     contents="目录",
     in_short="要点",
     files="文件",
+    unanswered="未能回答：运行已结束，但没有得到所要求的结果",
     verified="已验证：全部 {cells} 个代码单元格在全新内核中重新执行，结果一致",
     differs="验证未通过：在全新内核中重新执行代码后有 {count} 处差异",
     unverified="未验证：代码尚未在全新内核中重新执行",
@@ -148,7 +150,8 @@ def _head(title: str, run: Mapping[str, Any], words: _Words) -> str:
     heading = f"<h1>{escape(title)}</h1>\n" if title else ""
     goal = run.get("goal")
     shown_goal = f'<p class="goal">{escape(str(goal))}</p>\n' if goal and str(goal).strip() != title else ""
-    return f"<header>\n{heading}{shown_goal}{_stamp(run, words)}</header>\n"
+    unanswered = f'<p class="stamp bad">{words.unanswered}</p>\n' if run.get("answered") == "no" else ""
+    return f"<header>\n{heading}{shown_goal}{unanswered}{_stamp(run, words)}</header>\n"
 
 
 def _abstract(cells: Sequence[Cell], words: _Words) -> str:

@@ -31,7 +31,9 @@ def check_place(path: Path) -> None:
             f"{url!r} is an address, and nbcc reads files of this machine; download it first: curl -LO {url}"
         )
     if not path.exists():
-        raise RunRefused(f"data file {str(path)!r} does not exist{_hint(path.name, _files_beside(path))}")
+        raise RunRefused(
+            f"data file {str(path)!r} does not exist{_hint(path.name, _files_beside(path), there='Data files there')}"
+        )
     if path.is_dir():
         if not parquet_files(path):
             raise RunRefused(f"{str(path)!r} is a folder without Parquet files; give one file{_files_inside(path)}")
@@ -106,13 +108,13 @@ def _check_test(path: Path, data: Head, wish: DataWish) -> None:
         )
 
 
-def _hint(wanted: str, names: Iterable[str]) -> str:
+def _hint(wanted: str, names: Iterable[str], *, there: str = "It has") -> str:
     """What may have been meant, and what there is."""
     known = list(names)
     lower = {name.casefold(): name for name in reversed(known)}
     close = [lower[one] for one in get_close_matches(wanted.casefold(), lower, 3)]
     meant = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return f"{meant or '.'} There: {_listed(known)}" if known else meant
+    return f"{meant or '.'} {there}: {_listed(known)}" if known else meant
 
 
 def _listed(names: Sequence[str]) -> str:
