@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import clean_text
-from notebook_bcc.notebook.html import contents_list, framed
+from notebook_bcc.notebook.html import contents_list, framed, without_title
 from notebook_bcc.notebook.html_cells import CellWords, cell_html
 from notebook_bcc.notebook.markup import Markup
 from notebook_bcc.protocol.cells import Cell
@@ -100,7 +100,7 @@ def report_page(
     cells = [cell for cell in document.cells if cell.type is not CellType.THINKING]
     spoken = _SPOKEN.get(reader) or _spoken(cells)
     words = _CHINESE if spoken == _SPOKEN["zh"] else _ENGLISH
-    title, cells = _without_title(document.title, cells)
+    title, cells = without_title(document.title, cells)
     markup = Markup()
     told = "\n".join(
         cell_html(_quiet(cell), markup, words=words.cells, language=language, fold_code=True, count=False)
@@ -131,19 +131,6 @@ def _spoken(cells: Sequence[Cell]) -> str:
     text = "".join(cell.source for cell in cells if cell.type is CellType.MARKDOWN)
     letters = len(_LETTER.findall(text))
     return _SPOKEN["zh"] if letters and len(_HAN.findall(text)) > _MOSTLY_HAN * letters else _SPOKEN["en"]
-
-
-def _without_title(title: str, cells: list[Cell]) -> tuple[str, list[Cell]]:
-    """The title and the cells without the heading that says it: the report's head does."""
-    first = cells[0] if cells else None
-    if first is None or first.type is not CellType.MARKDOWN or not first.source.lstrip().startswith("# "):
-        return title, cells
-    heading, _, rest = first.source.lstrip().partition("\n")
-    said = heading.removeprefix("# ").strip()
-    if title and said != title.strip():
-        return title, cells
-    left = [replace(first, source=rest)] if rest.strip() else []
-    return said, [*left, *cells[1:]]
 
 
 def _head(title: str, run: Mapping[str, Any], words: _Words) -> str:
