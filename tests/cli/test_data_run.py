@@ -102,14 +102,14 @@ def test_a_person_who_wants_to_be_asked_is_waited_for(table: Shell) -> None:
 
 
 def test_everything_is_delivered_into_a_folder_of_the_users(table: Shell) -> None:
-    command = ("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--out", "results/")
+    command = ("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--out", "results")
     done = table(*command)
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     results = table.folder / "results"
     names = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
     assert names == {"notebook.ipynb", "report.html", "model.pkl", "summary.md", "figures/01_target.png"}
     assert "results/report.html" in done.stdout
-    assert table(*command).returncode == Exit.COMPLETED, "an earlier delivery may be replaced"
+    assert table(*command[:-1], "results").returncode == Exit.COMPLETED, "an earlier delivery may be replaced"
     table.write("mine.txt", "")
     refused = table(*command[:-1], "./")
     assert refused.returncode == Exit.USAGE

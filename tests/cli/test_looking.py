@@ -48,6 +48,45 @@ def test_every_form_of_export_is_written(finished: Shell, tmp_path: Path) -> Non
         assert done.stdout.splitlines()[0] == str(tmp_path / name)
 
 
+def test_an_export_goes_to_standard_output_or_into_a_folder(finished: Shell, tmp_path: Path) -> None:
+    for form, text in (
+        ("script", 'print("hello")'),
+        ("html", "</html>"),
+        ("ipynb", '"nbformat": 4'),
+        ("markdown", "```"),
+    ):
+        done = finished.process("export", "last", "--to", form, "-o", "-")
+        assert (done.returncode, text in done.stdout, done.stderr) == (0, True, "")
+        assert "notebook." not in done.stdout.splitlines()[-1], "no path is printed between"
+    done = finished("export", "last", "--to", "script", "-o", f"{tmp_path}/new/folder/")
+    assert done.stdout.splitlines() == [f"{tmp_path}/new/folder/notebook.py"]
+    assert finished("export", "last", "--to", "report", "-o", str(tmp_path / "new")).returncode == 0
+    assert (tmp_path / "new" / "report.html").exists()
+
+
+def test_a_pdf_without_a_browser_names_the_command_that_helps(finished: Shell, tmp_path: Path) -> None:
+    done = finished("export", "last", "--to", "pdf", "-o", str(tmp_path / "a.pdf"), PATH=str(tmp_path))
+    assert done.returncode == Exit.USAGE
+    assert "apt-get install chromium" in done.stderr
+    assert not (tmp_path / "a.pdf").exists()
+
+
+def test_a_pdf_is_what_the_browser_on_the_path_prints(finished: Shell, tmp_path: Path) -> None:
+    browser = tmp_path / "chromium"
+    browser.write_text(
+        "#!/bin/sh\nfor one; do case $one in\n"
+        '--print-to-pdf=*) echo %PDF-1.4 > "${one#*=}";; file:*) page=$one;; esac; done\n'
+        'test -f "${page#file://}"\n'
+    )
+    browser.chmod(0o755)
+    done = finished("export", "last", "--to", "pdf", "-o", f"{tmp_path}/", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.pdf").read_text() == "%PDF-1.4\n"
+    browser.write_text("#!/bin/sh\necho it has no display >&2\n")
+    done = finished("export", "last", "--to", "pdf", "-o", f"{tmp_path}/b.pdf", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert (done.returncode, "printed nothing: it has no display" in done.stderr) == (Exit.USAGE, True)
+
+
 def test_an_export_of_the_same_cells_keeps_the_stamp_of_the_verification(finished: Shell, tmp_path: Path) -> None:
     finished("export", "last", "--to", "ipynb", "--out", str(tmp_path / "a.ipynb"))
     assert read_notebook(tmp_path / "a.ipynb").run["verified"]["ok"] is True

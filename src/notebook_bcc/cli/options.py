@@ -37,7 +37,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         "-o",
-        help="FILE.ipynb: the notebook goes there. FOLDER/: the notebook, the report and all files do.",
+        help="FILE.ipynb: the notebook goes there. FOLDER: the notebook, the report and all files do.",
         metavar="PATH",
     ),
 ]
@@ -123,7 +123,8 @@ def out_paths(out: str) -> tuple[Path | None, Path | None]:
     if not out:
         return None, None
     path = Path(out)
-    is_folder = out.endswith("/") or (path.is_dir() and path.suffix != ".ipynb")
+    unmade = not path.suffix and not path.exists()
+    is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
     return (None, path) if is_folder else (path, None)
 
 
