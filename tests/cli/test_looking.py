@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
-from cli.shell import Shell
+from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.fsm.table import ROWS
 from notebook_bcc.notebook.reading import read_notebook
@@ -17,6 +18,35 @@ def test_the_list_shows_runs_and_how_they_ended(finished: Shell) -> None:
     assert "Say hello and count" in lines[1]
     (facts,) = finished.json("list")
     assert (facts["status"], facts["steps_completed"], facts["actions"]) == ("completed", 1, 5)
+
+
+def test_a_list_reads_a_journal_again_only_when_it_has_changed(finished: Shell, shell: Shell) -> None:
+    folder = shell.folder / "nbcc-runs" / finished.runs[0].name
+    shutil.copytree(finished.runs[0], folder)
+    journal, outline = folder / "journal.sqlite", folder / ".outline.json"
+    outline.unlink()
+    read = shell.json("list")
+    assert outline.exists()
+    assert shell.json("list") == read
+    outline.write_text("{}")
+    assert shell.json("list") == read
+    times, content = journal.stat(), journal.read_bytes()
+    journal.write_bytes(b"x" * len(content))
+    os.utime(journal, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert shell.json("list") == read, "the file is not read again"
+    assert shell("status", "last").returncode == Exit.JOURNAL, "who asks for one run gets the truth"
+    os.utime(journal)
+    assert shell.json("list")[0]["status"] == "broken"
+    journal.write_bytes(content)
+    assert shell.json("list") == read
+
+
+def test_a_run_that_goes_on_is_listed_as_it_is_now(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    assert shell("run", "hello.yaml", "--max-actions", "1", "--no-verify").returncode == Exit.STOPPED
+    assert shell.json("list")[0]["status"] == "limit"
+    assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
+    assert (shell.json("list")[0]["status"], shell.json("list")[0]["steps_completed"]) == ("completed", 1)
 
 
 def test_without_runs_the_list_says_how_to_make_one(shell: Shell) -> None:

@@ -16,6 +16,7 @@ from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
+from notebook_bcc.runs.outline import keep_outline
 from notebook_bcc.runs.session import Company, Delivery, Session
 
 
@@ -35,7 +36,10 @@ async def carry_out(
                 await _carry(session, view, person)
             delivery = await _deliver(session, view, words, verify=verify)
             view.close()
-            return report(session.state, delivery, run_id=session.folder.run_id, view=view, words=words)
+            code = report(session.state, delivery, run_id=session.folder.run_id, view=view, words=words)
+        # When the journal is closed: its file is then as it stays.
+        keep_outline(session.folder, session.state)
+        return code
 
 
 async def _carry(session: Session, view: View, person: ConsolePerson | None) -> None:

@@ -44,6 +44,7 @@ from notebook_bcc.runs.folder import (
     run_folders,
 )
 from notebook_bcc.runs.leftover import end_left_kernel
+from notebook_bcc.runs.outline import keep_outline, read_outline
 from notebook_bcc.runs.session import Company, Session, folded, session_of
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import Workshop
@@ -343,10 +344,19 @@ async def read_entries(folder: RunFolder, *, after: int = 0, follow: bool = Fals
         await reader.close()
 
 
-async def summarize(folder: RunFolder) -> RunSummary:
-    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others."""
+async def summarize(folder: RunFolder, *, whole: bool = True) -> RunSummary:
+    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others.
+
+    Without `whole` its state has what a list shows, and its journal is read only if that is not known yet.
+    """
     try:
-        return RunSummary(folder, await load_state(folder), lock_holder(folder.lock))
+        holder = lock_holder(folder.lock)
+        state = read_outline(folder) if not whole and holder is None else None
+        if state is None:
+            state = await load_state(folder)
+            if holder is None:
+                keep_outline(folder, state)
+        return RunSummary(folder, state, holder)
     except BccError as error:
         return RunSummary(folder, None, problem=str(error))
 
@@ -354,7 +364,7 @@ async def summarize(folder: RunFolder) -> RunSummary:
 async def list_runs(root: Path) -> AsyncIterator[RunSummary]:
     """The runs kept in `root`, newest first."""
     for folder in run_folders(root):
-        yield await summarize(folder)
+        yield await summarize(folder, whole=False)
 
 
 def check_out(path: Path, *, overwrite: bool) -> None:
