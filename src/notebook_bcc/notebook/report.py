@@ -13,6 +13,7 @@ from html import escape
 from typing import Any, Final
 from urllib.parse import quote
 
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.html import contents_list, framed, without_title
@@ -39,8 +40,8 @@ class _Words:
     in_short: str = "In short"
     files: str = "Files"
     unanswered: str = "Not answered: the run reached its end without what it was asked for"
-    verified: str = "Verified: all {cells} code cells gave the same results when run again in a fresh kernel"
-    differs: str = "Not verified: {count} differences when the code was run again in a fresh kernel"
+    verified: str = "Verified: {cells:code cell|code cells} gave the same results when run again in a fresh kernel"
+    differs: str = "Not verified: {count:difference|differences} when the code was run again in a fresh kernel"
     unverified: str = "Not verified: the code has not been run again in a fresh kernel"
     facts: Mapping[str, str] = field(
         default_factory=lambda: {
@@ -165,8 +166,8 @@ def _stamp(run: Mapping[str, Any], words: _Words) -> str:
     at = _moment(str(stamp.get("at", "")))
     when = f' <span class="when">{at}</span>' if at else ""
     if stamp.get("ok"):
-        return f'<p class="stamp good">{words.verified.format(cells=int(stamp.get("cells", 0)))}{when}</p>\n'
-    return f'<p class="stamp bad">{words.differs.format(count=len(stamp.get("differences", ())))}{when}</p>\n'
+        return f'<p class="stamp good">{words.verified.format(cells=Count(stamp.get("cells", 0)))}{when}</p>\n'
+    return f'<p class="stamp bad">{words.differs.format(count=Count(len(stamp.get("differences", ()))))}{when}</p>\n'
 
 
 def _files(files: Sequence[tuple[str, int]], words: _Words) -> str:
