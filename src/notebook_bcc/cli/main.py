@@ -78,7 +78,6 @@ def main() -> None:
 def application() -> TyperGroup:
     """The command line, with every command loaded only when it is used."""
     app = typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
