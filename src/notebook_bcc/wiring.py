@@ -34,6 +34,7 @@ from notebook_bcc.planners.remote import Dialect, RemotePlanner, RemoteTimeouts
 from notebook_bcc.planners.script import Script
 from notebook_bcc.planners.script_file import parse_script, read_script
 from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.runs.data_check import check_data
 from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, default_name, told_inputs
 from notebook_bcc.runs.folder import Input, RunFolder, check_inputs
 from notebook_bcc.runs.lifecycle import RunOrder, read_entries
@@ -265,6 +266,7 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
         check_choice(order.models, limits=order.limits)
     inputs = data_inputs(wish)
     check_inputs(inputs)
+    check_data(wish)
     name = playbook or DEFAULT_PLAYBOOK
     rules = open_playbook(name) if order.planner in _BY_PLAYBOOK else None
     if rules is not None:

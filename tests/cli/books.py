@@ -10,6 +10,9 @@ name: {en: Small study, zh: 小型研究}
 goal: {en: Know the table., zh: 了解这张表。}
 languages: [en, zh]
 inputs: [data, test, target, targets]
+deliverables:
+  - name: rows
+  - {name: written, when: "inputs.target"}
 stages: [look, make]
 """,
     "stages/look.yaml": """
@@ -74,6 +77,9 @@ from pathlib import Path
 Path("figures").mkdir(exist_ok=True)
 Path("figures/01_target.png").write_bytes(b"PNG")
 Path("model.pkl").write_bytes(b"model of " + {{ inputs.target }}.encode())
+#% if inputs.target != "time"
+written = ["model.pkl"]
+#% endif
 Path("summary.md").write_text("# Summary", encoding="utf-8")
 Path("notebook.html").write_text("not the page", encoding="utf-8")
 Path(".cache").write_text("hidden", encoding="utf-8")

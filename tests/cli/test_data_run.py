@@ -37,7 +37,7 @@ def test_one_command_goes_from_a_table_to_notebook_report_and_files(table: Shell
     assert not (folder / ".cache").exists()
     assert (folder / "notebook.html").read_text().startswith("<!DOCTYPE html>")
     report = (folder / "report.html").read_text()
-    assert "all 2 code cells gave the same results" in report
+    assert "2 code cells gave the same results" in report
     assert 'href="./model.pkl"' in report
     assert "Predict price from plain.csv" in done.stdout
     for text in ("report.html", "model.pkl", "predictions.csv", "14 bytes", "verified:"):
@@ -54,7 +54,7 @@ def test_the_run_is_told_its_inputs_and_writes_in_its_language(table: Shell) -> 
     assert started["planner"] == "playbook"
     assert started["goal"] == "猜价格"
     assert started["variables"]["inputs"] == {
-        "data": "plain.csv",
+        "data": "inputs/plain.csv",
         "format": "csv",
         "lang": "zh",
         "target": "price",
@@ -102,14 +102,15 @@ def test_a_person_who_wants_to_be_asked_is_waited_for(table: Shell) -> None:
 
 
 def test_everything_is_delivered_into_a_folder_of_the_users(table: Shell) -> None:
-    command = ("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--out", "results/")
+    command = ("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--out", "results")
     done = table(*command)
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     results = table.folder / "results"
     names = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
-    assert names == {"notebook.ipynb", "report.html", "model.pkl", "summary.md", "figures/01_target.png"}
+    made = {"notebook.ipynb", "report.html", "model.pkl", "summary.md", "figures/01_target.png"}
+    assert names == made | {"inputs/plain.csv", ".nbcc-delivery.json"}
     assert "results/report.html" in done.stdout
-    assert table(*command).returncode == Exit.COMPLETED, "an earlier delivery may be replaced"
+    assert table(*command[:-1], "results").returncode == Exit.COMPLETED, "an earlier delivery may be replaced"
     table.write("mine.txt", "")
     refused = table(*command[:-1], "./")
     assert refused.returncode == Exit.USAGE
@@ -125,6 +126,24 @@ def test_a_playbook_behind_a_service_plans_for_data_as_well(table: Shell) -> Non
     assert (folder / "model.pkl").exists()
     assert not (folder / "playbook").exists()
     assert "policies" not in table.json("show", "last")[0], "a planner elsewhere is not trusted with its own changes"
+
+
+def test_a_run_that_ends_without_what_it_was_asked_for_is_not_answered(table: Shell) -> None:
+    done = table("run", "train.csv", "--target", "time", "--playbook", "book")
+    assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
+    assert "completed, not answered (not made: written)" in done.stdout
+    assert done.stdout.splitlines()[-1].strip() == "NOT answered: not made: written"
+    (folder,) = table.runs
+    notebook = read_notebook(folder / "notebook.ipynb").run
+    assert (notebook["verified"]["ok"], notebook["answered"]) == (True, "no")
+    assert "Not answered" in (folder / "report.html").read_text()
+    assert table("run", "train.csv", "--target", "time", "--playbook", "book", "--lang", "zh").returncode == 8
+
+
+def test_a_run_that_made_what_it_was_asked_for_is_answered(table: Shell) -> None:
+    done = table("run", "plain.csv", "--target", "price", "--playbook", "book", "--no-verify", "--json")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["answered"] == "yes"
 
 
 @pytest.mark.parametrize(
@@ -153,6 +172,7 @@ def test_what_cannot_begin_is_refused_before_anything_exists(
 ) -> None:
     table.write("hello.yaml", HELLO)
     table.write("file", "")
+    table.write("table.doc", "")
     (table.folder / "broken").mkdir()
     table.write("broken/playbook.yaml", "name: [")
     done = table("run", *arguments)

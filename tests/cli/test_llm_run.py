@@ -145,7 +145,7 @@ def test_the_playbook_finishes_what_a_budget_has_stopped(houses: Shell) -> None:
         houses(*command(fake, "--budget-calls", "1", "--no-verify"))
     again = houses("resume", "last", "--planner", "playbook", "--no-verify")
     assert again.returncode == Exit.COMPLETED, again.stdout + again.stderr
-    assert "1 calls" in again.stdout
+    assert "1 call," in again.stdout
 
 
 def test_a_model_that_is_of_no_use_is_replaced_and_the_notebook_says_so(houses: Shell) -> None:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
-from cli.shell import Shell
+from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.fsm.table import ROWS
 from notebook_bcc.notebook.reading import read_notebook
@@ -17,6 +18,35 @@ def test_the_list_shows_runs_and_how_they_ended(finished: Shell) -> None:
     assert "Say hello and count" in lines[1]
     (facts,) = finished.json("list")
     assert (facts["status"], facts["steps_completed"], facts["actions"]) == ("completed", 1, 5)
+
+
+def test_a_list_reads_a_journal_again_only_when_it_has_changed(finished: Shell, shell: Shell) -> None:
+    folder = shell.folder / "nbcc-runs" / finished.runs[0].name
+    shutil.copytree(finished.runs[0], folder)
+    journal, outline = folder / "journal.sqlite", folder / ".outline.json"
+    outline.unlink()
+    read = shell.json("list")
+    assert outline.exists()
+    assert shell.json("list") == read
+    outline.write_text("{}")
+    assert shell.json("list") == read
+    times, content = journal.stat(), journal.read_bytes()
+    journal.write_bytes(b"x" * len(content))
+    os.utime(journal, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert shell.json("list") == read, "the file is not read again"
+    assert shell("status", "last").returncode == Exit.JOURNAL, "who asks for one run gets the truth"
+    os.utime(journal)
+    assert shell.json("list")[0]["status"] == "broken"
+    journal.write_bytes(content)
+    assert shell.json("list") == read
+
+
+def test_a_run_that_goes_on_is_listed_as_it_is_now(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    assert shell("run", "hello.yaml", "--max-actions", "1", "--no-verify").returncode == Exit.STOPPED
+    assert shell.json("list")[0]["status"] == "limit"
+    assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
+    assert (shell.json("list")[0]["status"], shell.json("list")[0]["steps_completed"]) == ("completed", 1)
 
 
 def test_without_runs_the_list_says_how_to_make_one(shell: Shell) -> None:
@@ -46,6 +76,45 @@ def test_every_form_of_export_is_written(finished: Shell, tmp_path: Path) -> Non
         assert done.returncode == 0, done.stderr
         assert "hello" in (tmp_path / name).read_text()
         assert done.stdout.splitlines()[0] == str(tmp_path / name)
+
+
+def test_an_export_goes_to_standard_output_or_into_a_folder(finished: Shell, tmp_path: Path) -> None:
+    for form, text in (
+        ("script", 'print("hello")'),
+        ("html", "</html>"),
+        ("ipynb", '"nbformat": 4'),
+        ("markdown", "```"),
+    ):
+        done = finished.process("export", "last", "--to", form, "-o", "-")
+        assert (done.returncode, text in done.stdout, done.stderr) == (0, True, "")
+        assert "notebook." not in done.stdout.splitlines()[-1], "no path is printed between"
+    done = finished("export", "last", "--to", "script", "-o", f"{tmp_path}/new/folder/")
+    assert done.stdout.splitlines() == [f"{tmp_path}/new/folder/notebook.py"]
+    assert finished("export", "last", "--to", "report", "-o", str(tmp_path / "new")).returncode == 0
+    assert (tmp_path / "new" / "report.html").exists()
+
+
+def test_a_pdf_without_a_browser_names_the_command_that_helps(finished: Shell, tmp_path: Path) -> None:
+    done = finished("export", "last", "--to", "pdf", "-o", str(tmp_path / "a.pdf"), PATH=str(tmp_path))
+    assert done.returncode == Exit.USAGE
+    assert "apt-get install chromium" in done.stderr
+    assert not (tmp_path / "a.pdf").exists()
+
+
+def test_a_pdf_is_what_the_browser_on_the_path_prints(finished: Shell, tmp_path: Path) -> None:
+    browser = tmp_path / "chromium"
+    browser.write_text(
+        "#!/bin/sh\nfor one; do case $one in\n"
+        '--print-to-pdf=*) echo %PDF-1.4 > "${one#*=}";; file:*) page=$one;; esac; done\n'
+        'test -f "${page#file://}"\n'
+    )
+    browser.chmod(0o755)
+    done = finished("export", "last", "--to", "pdf", "-o", f"{tmp_path}/", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.pdf").read_text() == "%PDF-1.4\n"
+    browser.write_text("#!/bin/sh\necho it has no display >&2\n")
+    done = finished("export", "last", "--to", "pdf", "-o", f"{tmp_path}/b.pdf", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert (done.returncode, "printed nothing: it has no display" in done.stderr) == (Exit.USAGE, True)
 
 
 def test_an_export_of_the_same_cells_keeps_the_stamp_of_the_verification(finished: Shell, tmp_path: Path) -> None:

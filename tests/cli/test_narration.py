@@ -48,7 +48,7 @@ def told(record: Record, state: RunState | None = None) -> list[str]:
         (KernelAbandoned(session="s", reason="r", ended=True), "the kernel that was left is not taken up, and was"),
         (KernelLost(cause="out of memory"), "the kernel is gone: out of memory"),
         (KernelRebuilt(cells=3), "the kernel is rebuilt: 3 cells, no differences"),
-        (KernelRebuilt(cells=3, differences=("x",)), "the kernel is rebuilt: 3 cells, 1 differences"),
+        (KernelRebuilt(cells=3, differences=("x",)), "the kernel is rebuilt: 3 cells, 1 difference"),
         (PlanUpdateDecided(confirmed=True), "the change of the plan was accepted"),
         (ProposalDropped(reason="no"), "a change of the plan was dropped: no"),
         (PromotionFailed(variable="v", artifact_id="a@1", error="e"), "artifact a@1 was not made: e"),

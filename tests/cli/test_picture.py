@@ -110,7 +110,7 @@ def test_while_steps_of_later_stages_are_not_known_the_stages_count() -> None:
     plan = Workflow.parse({"stages": [{"id": "a", "steps": [{"id": "t"}, {"id": "u"}]}, {"id": "b"}]})
     done = LevelState(completed=(CompletedItem(step_id="t"),))
     line = drawn(busy(plan=plan, position=Position("a", "u"), stages=LevelState(), steps=done))[0]
-    assert "stage 1 of 2, 1 steps done" in line
+    assert "stage 1 of 2, 1 step done" in line
     assert line.count("━") == 6
 
 

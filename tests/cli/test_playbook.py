@@ -68,7 +68,7 @@ def test_the_minimal_playbook_makes_a_verified_notebook(shell: Shell) -> None:
     file = read_notebook(folder / "notebook.ipynb")
     sources = [cell.source for cell in file.document.cells]
     assert file.run["verified"]["ok"] is True
-    assert any('table = pd.read_csv("table.csv")' in source for source in sources)
+    assert any('table = pd.read_csv("inputs/table.csv")' in source for source in sources)
     assert any("The table has 3 rows and 3 columns: `size`, `b|name` and `c $x$`." in source for source in sources)
     assert any("Values are missing in `c $x$`" in source for source in sources)
     assert any('ax.set_xlabel("size")' in source for source in sources)

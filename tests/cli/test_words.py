@@ -42,3 +42,12 @@ def test_durations_are_short_in_both_languages() -> None:
     ]
     assert Words("zh").seconds(3.14159) == "3.14 秒"
     assert clock_time(3725) == "1:02:05"
+
+
+def test_one_is_singular_and_all_others_are_plural() -> None:
+    words = Words("en")
+    assert words("not_verified", count=1) == "NOT verified: 1 difference when run again in a fresh kernel"
+    assert words("not_verified", count=2) == "NOT verified: 2 differences when run again in a fresh kernel"
+    assert words("rebuilt", cells=1) == "the kernel is rebuilt: 1 cell, no differences"
+    assert words("verified", cells=1) == "verified:  1 code cell gives the same results in a fresh kernel"
+    assert Words("zh")("not_verified", count=1) == "验证未通过：在全新内核中重新执行后有 1 处差异"

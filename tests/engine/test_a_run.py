@@ -332,7 +332,7 @@ async def test_sections_are_counted_by_the_actions_that_are_marked_as_one() -> N
     ("limits", "word"),
     [
         (Limits(actions=3), "3 actions"),
-        (Limits(behaviors_per_step=1), "1 behaviors"),
+        (Limits(behaviors_per_step=1), "1 behavior,"),
         (Limits(actions_per_behavior=2), "2 actions"),
         (Limits(run_seconds=0.000001), "time limit"),
     ],

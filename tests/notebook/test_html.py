@@ -227,6 +227,23 @@ def test_the_contents_list_chapters_and_sections_and_every_link_has_its_target(m
     assert "<nav" not in html_page(make_document(("markdown", "## One")))
 
 
+def test_a_page_begins_with_its_title(document: Document) -> None:
+    page = html_page(document)
+    assert page.count("A title 标题</h1>") == 1
+    assert page.index("<h1") < page.index("Chapter one</a>") < page.index("<main>")
+
+
+def test_a_wide_table_says_its_columns_so_that_paper_can_hold_it(make_document: MakeDocument) -> None:
+    def cells(count: int) -> str:
+        return html_page(
+            make_document(("code", "table", [displayed(text_html=f"<table><tr>{'<td>1</td>' * count}</tr></table>")]))
+        )
+
+    assert '<div class="rich">' in cells(8)
+    assert '<div class="rich" style="--columns: 9">' in cells(9)
+    assert '<div class="rich" style="--columns: 30" data-wide="">' in cells(30)
+
+
 def test_chapter_ids_are_the_anchors(document: Document) -> None:
     assert Page(html_page(document)).ids[1:] == ["chapter-1", "section-1"]
 

@@ -36,7 +36,7 @@ def test_the_title_stands_once_at_the_head_with_goal_and_stamp(make_document: Ma
     head = page[page.index("<header>") : page.index("</header>")]
     assert "Houses" in head
     assert "Know the price" in head
-    assert "all 3 code cells gave the same results" in head
+    assert "3 code cells gave the same results" in head
     assert "2026-11-15 20:47 UTC" in head
     assert "An introduction." in page
 

@@ -180,6 +180,26 @@ def test_parquet_files_are_read_with_their_types(tmp_path: Path) -> None:
     assert "damaged" in opened(tmp_path, "b.parquet", b"PAR1....PAR1").names["problem"]
 
 
+def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    for year in (2020, 2021):
+        (tmp_path / "sales" / f"year={year}").mkdir(parents=True)
+        pandas.DataFrame({"n": [1, 2]}).to_parquet(tmp_path / "sales" / f"year={year}" / "part.parquet")
+    raw = opened(tmp_path, "sales").names["raw"]
+    assert raw["n"].tolist() == [1, 2, 1, 2]
+    assert raw["year"].astype(int).tolist() == [2020, 2020, 2021, 2021]
+
+
+def test_feather_files_are_read_with_their_types(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"n ": [1, 2], "day": pandas.to_datetime(["2020-01-01"] * 2)}).to_feather(tmp_path / "a.feather")
+    play = opened(tmp_path, "a.feather")
+    assert play.names["raw"]["n"].tolist() == [1, 2]
+    assert str(play.names["raw"]["day"].dtype).startswith("datetime64")
+    assert "Feather" in " ".join(play.texts)
+    assert "damaged" in opened(tmp_path, "b.feather", b"ARROW1....ARROW1").names["problem"]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [

@@ -26,6 +26,9 @@ from notebook_bcc.runs.data_files import (
         ("a.txt", "csv"),
         ("a.csv.gz", "csv"),
         ("a.csv.zip", "csv"),
+        ("a.csv.bz2", "csv"),
+        ("a.csv.xz", "csv"),
+        ("a.feather", "feather"),
         ("train.zip", "csv"),
         ("房价.xlsx", "excel"),
         ("a.xls", "excel"),
@@ -56,12 +59,23 @@ def test_a_script_is_known_by_its_name(name: str) -> None:
 
 def test_files_keep_their_names_and_a_second_one_of_the_same_name_gets_another() -> None:
     wish = DataWish(data=Path("a/Train.csv.gz"), test=Path("b/train.csv.gz"))
-    assert [one.name for one in data_inputs(wish)] == ["Train.csv.gz", "train-test.csv.gz"]
-    assert told_inputs(wish)["test"] == "train-test.csv.gz"
+    assert [one.name for one in data_inputs(wish)] == ["inputs/Train.csv.gz", "inputs/train-test.csv.gz"]
+    assert told_inputs(wish)["test"] == "inputs/train-test.csv.gz"
+
+
+def test_a_folder_of_parquet_files_is_one_table_and_brings_all_its_files(tmp_path: Path) -> None:
+    for name in ("year=2020/a.parquet", "year=2021/b.parquet", "_temporary/c.parquet", ".d.parquet", "notes.txt"):
+        (tmp_path / "sales" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sales" / name).touch()
+    wish = DataWish(data=tmp_path / "sales")
+    assert [one.name for one in data_inputs(wish)] == [
+        f"inputs/sales/{name}" for name in ("year=2020/a.parquet", "year=2021/b.parquet")
+    ]
+    assert told_inputs(wish) == {"data": "inputs/sales", "format": "parquet", "lang": "en"}
 
 
 def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
-    assert told_inputs(DataWish(data=Path("x/a.csv"))) == {"data": "a.csv", "format": "csv", "lang": "en"}
+    assert told_inputs(DataWish(data=Path("x/a.csv"))) == {"data": "inputs/a.csv", "format": "csv", "lang": "en"}
     wish = DataWish(
         data=Path("a.xlsx"),
         test=Path("b.csv"),
@@ -73,10 +87,10 @@ def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
         lang="zh",
     )
     assert told_inputs(wish) == {
-        "data": "a.xlsx",
+        "data": "inputs/a.xlsx",
         "format": "excel",
         "lang": "zh",
-        "test": "b.csv",
+        "test": "inputs/b.csv",
         "target": "x",
         "targets": ["x", "y"],
         "goal": "guess x",

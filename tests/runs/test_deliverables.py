@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notebook_bcc.runs.deliverables import delivered_files, hand_over, is_own, products, read_summary
+from notebook_bcc.runs.deliverables import delivered_files, hand_out, hand_over, is_own, products, read_summary
 from notebook_bcc.runs.folder import Input, RunFolder, create_folder, fill_folder
 
 AT = datetime(2026, 11, 15, 20, 47, 12, tzinfo=UTC)
@@ -76,14 +76,22 @@ def test_names_of_our_own_are_known_in_any_case(name: str) -> None:
 
 def test_a_folder_of_the_users_gets_copies_of_its_own(tmp_path: Path) -> None:
     folder = make(tmp_path, out_folder=tmp_path / "results", prepare__py="p = 1", figures___a__png="a")
-    handover = hand_over(folder)
-    assert [one.path for one in handover.files] == [
-        tmp_path / "results/prepare.py",
-        tmp_path / "results/figures/a.png",
-    ]
+    folder.notebook.write_text("{}")
+    files = hand_over(folder).files
+    assert [one.path for one in files] == [tmp_path / "results/prepare.py", tmp_path / "results/figures/a.png"]
+    assert hand_out(folder, files, whole=True) == []
+    assert (tmp_path / "results/train.csv").read_text() == "a,b\n", "the notebook can be run there"
     (tmp_path / "results/prepare.py").write_text("changed by its new owner")
     assert (folder.work / "prepare.py").read_text() == "p = 1"
     assert (folder.path / "prepare.py").read_text() == "p = 1"
+
+
+def test_a_large_input_is_linked_to_the_users_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("notebook_bcc.runs.folder.LARGEST_COPY", 3)
+    folder = make(tmp_path, out_folder=tmp_path / "results")
+    folder.notebook.write_text("{}")
+    assert hand_out(folder, whole=True) == []
+    assert os.readlink(tmp_path / "results/train.csv") == "../train.csv"
 
 
 def test_a_file_that_cannot_be_put_there_is_told_and_the_others_come(tmp_path: Path) -> None:

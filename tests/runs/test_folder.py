@@ -106,11 +106,26 @@ def test_inputs_are_kept_as_they_were_beside_the_copies_to_work_with(tmp_path: P
     assert folder.script.read_text() == "a,b\n"
 
 
-def test_a_wanted_path_makes_the_notebook_a_link_to_it(tmp_path: Path) -> None:
+def test_the_path_that_is_wanted_is_remembered_and_the_run_keeps_a_notebook_of_its_own(tmp_path: Path) -> None:
     folder = create_folder(tmp_path, name="x", at=AT)
     fill_folder(folder, out=tmp_path / "mine.ipynb")
-    assert folder.delivered == (tmp_path / "mine.ipynb").resolve()
-    assert folder.delivered_html == (tmp_path / "mine.html").resolve()
+    assert folder.delivered == tmp_path / "mine.ipynb"
+    assert folder.delivered_html == tmp_path / "mine.html"
+    assert folder.notebook == folder.path / "notebook.ipynb"
+
+
+def test_data_lies_in_a_folder_of_its_own_beside_the_notebook_and_in_the_working_directory(tmp_path: Path) -> None:
+    source = tmp_path / "data.csv"
+    source.write_text("a,b\n")
+    folder = create_folder(tmp_path, name="x", at=AT)
+    fill_folder(folder, inputs=[Input(source, "inputs/data.csv")])
+    assert (folder.path / "inputs/data.csv").read_text() == "a,b\n"
+    assert (folder.work / "inputs/data.csv").read_text() == "a,b\n"
+    assert folder.inputs_place == "inputs"
+    script = create_folder(tmp_path, name="y", at=AT)
+    fill_folder(script, inputs=[Input(source, "data.csv"), Input(source, "inputs/data.csv")])
+    (script.work / "inputs").mkdir(exist_ok=True)
+    assert script.inputs_place == ""
 
 
 def test_of_a_large_input_there_is_one_copy_that_nobody_may_change(tmp_path: Path) -> None:
@@ -124,13 +139,13 @@ def test_of_a_large_input_there_is_one_copy_that_nobody_may_change(tmp_path: Pat
     assert source.stat().st_mode & 0o200
 
 
-def test_a_wanted_folder_is_made_and_notebook_and_report_are_links_into_it(tmp_path: Path) -> None:
+def test_a_wanted_folder_is_made_and_remembered(tmp_path: Path) -> None:
     folder = create_folder(tmp_path, name="x", at=AT)
     fill_folder(folder, out_folder=tmp_path / "a" / "results")
-    assert folder.delivered == (tmp_path / "a" / "results" / "notebook.ipynb").resolve()
-    assert folder.delivered_report == (tmp_path / "a" / "results" / "report.html").resolve()
-    assert folder.out_folder == tmp_path / "a" / "results"
-    assert not folder.html.is_symlink()
+    assert folder.delivered == tmp_path / "a" / "results" / "notebook.ipynb"
+    assert folder.delivered_report == tmp_path / "a" / "results" / "report.html"
+    assert folder.destination.folder == tmp_path / "a" / "results"
+    assert (tmp_path / "a" / "results").is_dir()
 
 
 @pytest.mark.parametrize("name", ["../up.csv", "/absolute.csv", "a/../../up.csv"])

@@ -16,6 +16,7 @@ from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
+from notebook_bcc.runs.outline import keep_outline
 from notebook_bcc.runs.session import Company, Delivery, Session
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -37,7 +38,10 @@ async def carry_out(
                 await _carry(session, view, person)
                 delivery = await _deliver(session, view, verify=verify)
             view.close()
-            return report(session.state, delivery, folder=session.folder, view=view, words=words)
+            code = report(session.state, delivery, folder=session.folder, view=view, words=words)
+        # When the journal is closed: its file is then as it stays.
+        keep_outline(session.folder, session.state)
+        return code
 
 
 async def _carry(session: Session, view: View, person: ConsolePerson | None) -> None:

@@ -25,6 +25,7 @@ class Exit(IntEnum):
     UNVERIFIED = 5
     LOCKED = 6
     JOURNAL = 7
+    UNANSWERED = 8
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -38,6 +39,7 @@ MEANINGS = {
     Exit.UNVERIFIED: "not verified: the notebook does not give the same results again, or could not be run again",
     Exit.LOCKED: "another process is carrying out this run, or verifying it",
     Exit.JOURNAL: "the journal cannot be read",
+    Exit.UNANSWERED: "completed, not answered: what the goal asks for was not made",
     Exit.INTERNAL: "a fault of this program",
 }
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.runs.data_check import check_place
 from notebook_bcc.runs.data_files import DataWish, answer_inputs, format_of, is_script
 from notebook_bcc.settings import Language
 
@@ -70,6 +71,9 @@ def data_wish(
             where = f"{str(what)!r} is a script" if what is not None else "there is no data file"
             raise SettingsInvalid(f"{stray} is for a run that begins with data, and {where}")
         return None
+    for path in (what, test):
+        if path is not None:
+            check_place(path)
     form = format_of(what)
     if playbook and planner not in ("", "playbook", "llm"):
         raise SettingsInvalid("give --playbook or --planner, not both: a planner elsewhere has its own plan")

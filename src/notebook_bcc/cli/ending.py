@@ -55,10 +55,17 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
     if delivery.unverified:
         view.fact("not_verified", reason=delivery.unverified)
         view.say(words("unverified", why=delivery.unverified), tone="error")
-        return Exit.UNVERIFIED
-    if delivery.verification is not None and not report_verification(delivery.verification, view, words):
-        return Exit.UNVERIFIED
-    return exit_of_stop(reason)
+    same = delivery.verification is None or report_verification(delivery.verification, view, words)
+    if stopped is not None and stopped.answered == "no":
+        view.say(words("not_answered", why=_why_unanswered(state) or stopped.detail), tone="error")
+        return Exit.UNANSWERED
+    return exit_of_stop(reason) if same and not delivery.unverified else Exit.UNVERIFIED
+
+
+def _why_unanswered(state: RunState) -> str:
+    """What the notebook itself says in short about having no answer."""
+    said = [line for cell in state.document.cells if cell.is_abstract for line in cell.source.splitlines()]
+    return one_line(next((line for line in said if line.strip()), "").replace("*", "").replace("`", ""))
 
 
 def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, summary: Summary | None) -> dict[str, Any]:
@@ -66,6 +73,7 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, sum
         "run_id": run_id,
         "reason": reason,
         "detail": state.stopped.detail if state.stopped is not None else "",
+        "answered": state.stopped.answered if state.stopped is not None else "unknown",
         "notebook": str(delivery.notebook or ""),
         "html": str(delivery.html or ""),
         "report": str(delivery.report or ""),

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import sys
+import tempfile
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,13 +19,18 @@ from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
+from notebook_bcc.notebook.pdf import print_page
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.notebook.report import report_page
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
+from notebook_bcc.runs.handover import place_files
 from notebook_bcc.runs.lifecycle import load_state
 from notebook_bcc.runs.saver import notebook_metadata, shown_document
 from notebook_bcc.runs.session import reader_language
 from notebook_bcc.runs.verify import VERIFIED
+
+STDOUT = "-"
 
 
 class Form(StrEnum):
@@ -31,17 +41,26 @@ class Form(StrEnum):
     MARKDOWN = "markdown"
     SCRIPT = "script"
     IPYNB = "ipynb"
+    PDF = "pdf"
 
 
 async def export_command(
     run: RunArgument,
     to: Annotated[Form, typer.Option("--to", help="The form to write.")] = Form.HTML,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where; default: beside the notebook.")] = None,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            help="FILE, FOLDER/, or - for standard output; default: beside the notebook.",
+            metavar="PATH",
+        ),
+    ] = "",
     everything: Annotated[bool, typer.Option("--all", help="Include code cells whose last execution failed.")] = False,
     runs: RunsOption = None,
 ) -> None:
     """Write a run's notebook from its journal: as an HTML page that needs no network, a report with its code folded,
-    Markdown, a script or .ipynb.
+    the report as PDF (printed by a Chromium on this machine), Markdown, a script or .ipynb.
 
     Works at any time, also while the run goes on or when its notebook file was lost.
     """
@@ -49,28 +68,86 @@ async def export_command(
     state = await load_state(folder)
     document = shown_document(state, run_id=folder.run_id, everything=everything)
     metadata = notebook_metadata(state, left_out=len(state.document.cells) - len(document.cells))
-    target = out if out is not None else _default_target(folder, to, metadata, everything=everything)
     metadata = _with_stamp(metadata, document, state, folder)
+    usual = _default_target(folder, to, metadata, everything=everything)
+    target = _target(out, usual)
+    files = [(one.name, one.size) for one in delivered_files(folder)] if target == folder.delivered_report else []
+    export = functools.partial(
+        _written, to, document, metadata=metadata, reader=reader_language(state), files=files, alone=out == STDOUT
+    )
+    with tempfile.TemporaryDirectory(prefix="nbcc-export-") as place:
+        made = await asyncio.to_thread(export, Path(place) / target.name)
+        if out == STDOUT:
+            sys.stdout.buffer.write(made[0].read_bytes())
+            sys.stdout.flush()
+            return
+        names = {path.relative_to(place).as_posix(): path for path in made}
+        await asyncio.to_thread(_place, names, target.parent)
+    print("\n".join(str(target.parent / name) for name in names))
+
+
+def _place(files: Mapping[str, Path], folder: Path) -> None:
+    """Put the files into the folder; what a person has edited there is kept under another name, and that is said."""
+    if not folder.is_dir():
+        raise NotebookFailed(path=str(folder), reason="this folder does not exist; create it, or choose another path")
+    placed = place_files(folder, files)
+    for name, reason in placed.failed.items():
+        raise NotebookFailed(path=str(folder / name), reason=reason)
+    for name, kept in placed.kept.items():
+        print(f"{folder / name} was changed since it was written: that version is now {kept}", file=sys.stderr)
+
+
+def _written(
+    to: Form,
+    document: Document,
+    target: Path,
+    *,
+    metadata: NotebookMetadata,
+    reader: str,
+    files: list[tuple[str, int]],
+    alone: bool,
+) -> list[Path]:
+    """Write the form to `target`; the files that were written. `alone`: in one file, pictures included."""
     if to is Form.IPYNB:
         write_notebook(target, document, metadata=metadata)
-        written = [target]
-    else:
-        beside = delivered_files(folder) if target == folder.delivered_report else ()
-        written = export_notebook(
-            document,
-            target,
-            form=ExportFormat(to.value),
-            language=metadata.language,
-            run=metadata.run,
-            reader=reader_language(state),
-            files=[(one.name, one.size) for one in beside],
-        )
-    print("\n".join(str(path) for path in written))
+        return [target]
+    if to is Form.PDF:
+        print_page(report_page(document, language=metadata.language, reader=reader, run=metadata.run), target)
+        return [target]
+    return export_notebook(
+        document,
+        target,
+        form=ExportFormat(to.value),
+        language=metadata.language,
+        run=metadata.run,
+        reader=reader,
+        files=files,
+        embed_pictures=alone,
+    )
+
+
+def _target(out: str, usual: Path) -> Path:
+    """The file to write: the one that was named, or the usual name in the folder that was."""
+    if not out:
+        return usual
+    if not out.endswith("/") and not Path(out).is_dir():
+        return Path(out)
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotebookFailed(
+            path=str(folder), reason=f"no folder can be made here: {error.strerror or error}"
+        ) from error
+    return folder / usual.name
 
 
 def _default_target(folder: RunFolder, to: Form, metadata: NotebookMetadata, *, everything: bool) -> Path:
-    suffix = ".ipynb" if to is Form.IPYNB else ExportFormat(to.value).suffix(language=metadata.language)
-    beside = folder.delivered_report if to is Form.REPORT else folder.delivered.with_suffix(suffix)
+    if to in (Form.REPORT, Form.PDF):
+        beside = folder.delivered_report.with_suffix(".pdf" if to is Form.PDF else ".html")
+    else:
+        suffix = ".ipynb" if to is Form.IPYNB else ExportFormat(to.value).suffix(language=metadata.language)
+        beside = folder.delivered.with_suffix(suffix)
     return beside.with_stem(f"{beside.stem}-all") if everything else beside
 
 

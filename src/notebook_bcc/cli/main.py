@@ -29,7 +29,10 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "list": ("notebook_bcc.cli.overview", "List the runs, newest first."),
     "status": ("notebook_bcc.cli.overview", "Say how far a run is."),
     "show": ("notebook_bcc.cli.show", "Show a run's plan, cells, history or journal."),
-    "export": ("notebook_bcc.cli.export", "Write a run's notebook as a page, a report, Markdown, script or .ipynb."),
+    "export": (
+        "notebook_bcc.cli.export",
+        "Write a run's notebook as a page, a report, PDF, Markdown, script or .ipynb.",
+    ),
     "verify": ("notebook_bcc.cli.verify", "Restart and run all: does the notebook give the same results?"),
     "predict": ("notebook_bcc.cli.predict", "Predict new rows with the model of a run."),
     "replay": ("notebook_bcc.cli.replay", "Carry out a recorded run again and compare the notebooks."),
@@ -76,7 +79,6 @@ def main() -> None:
 def application() -> TyperGroup:
     """The command line, with every command loaded only when it is used."""
     app = typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,
         no_args_is_help=True,
         pretty_exceptions_enable=False,

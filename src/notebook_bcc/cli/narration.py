@@ -168,14 +168,16 @@ def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
 def stop_line(record: RunStopped, state: RunState, words: Words) -> Line:
     """Why the run has stopped."""
     code = sum(cell.type is CellType.CODE for cell in state.document.cells)
+    unanswered = record.answered == "no"
     text = words(
-        f"stop_{record.reason}",
+        "stop_unanswered" if unanswered else f"stop_{record.reason}",
         detail=one_line(record.detail) or "-",
         actions=state.actions_completed,
         cells=code,
         seconds=words.seconds(elapsed(state)),
     )
-    tone: Tone = "good" if record.reason == "completed" else "error" if record.reason == "failed" else "warning"
+    bad = unanswered or record.reason == "failed"
+    tone: Tone = "error" if bad else "good" if record.reason == "completed" else "warning"
     return Line(text, tone, lasting=True)
 
 

@@ -11,6 +11,8 @@ import typer
 from notebook_bcc.cli.live import LiveView
 from notebook_bcc.cli.view import JsonView, PlainView, QuietView, View
 from notebook_bcc.cli.words import Words
+from notebook_bcc.errors import BccError
+from notebook_bcc.runs.folder import LAST, run_folders
 from notebook_bcc.settings import Language, Settings, read_address, read_settings, read_token
 
 Confirm = Literal["ask", "auto", "reject"]
@@ -20,7 +22,22 @@ Dialect = Literal["v2", "v1"]
 
 LOCAL = "local"
 
-RunArgument = Annotated[str, typer.Argument(help="A run: its id, the start of one, a path, or `last`.", metavar="RUN")]
+
+def complete_run(context: typer.Context, incomplete: str) -> list[str]:
+    """For Tab in a shell: the runs whose ids begin so, newest first, and `last`. No journal is read."""
+    try:
+        root = settings_of(runs=context.params.get("runs")).runs
+    except BccError:
+        return []
+    return [name for name in (LAST, *(one.run_id for one in run_folders(root))) if name.startswith(incomplete)]
+
+
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A run: its id, the start of one, a path, or `last`.", metavar="RUN", autocompletion=complete_run
+    ),
+]
 RunsOption = Annotated[
     Path | None, typer.Option("--runs", help="Where runs are kept. [env: NBCC_RUNS; default: ./nbcc-runs]")
 ]
@@ -37,7 +54,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         "-o",
-        help="FILE.ipynb: the notebook goes there. FOLDER/: the notebook, the report and all files do.",
+        help="FILE.ipynb: the notebook goes there. FOLDER: the notebook, the report and all files do.",
         metavar="PATH",
     ),
 ]
@@ -123,7 +140,8 @@ def out_paths(out: str) -> tuple[Path | None, Path | None]:
     if not out:
         return None, None
     path = Path(out)
-    is_folder = out.endswith("/") or (path.is_dir() and path.suffix != ".ipynb")
+    unmade = not path.suffix and not path.exists()
+    is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
     return (None, path) if is_folder else (path, None)
 
 

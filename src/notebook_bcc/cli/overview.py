@@ -22,6 +22,7 @@ from notebook_bcc.engine.decide import elapsed
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import JournalFailed
 from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
@@ -46,7 +47,7 @@ async def list_command(
     root = settings_of(runs=runs).runs
     folders = run_folders(root)
     shown = folders[:limit] if limit else folders
-    summaries = [await summarize(folder) for folder in shown]
+    summaries = [await summarize(folder, whole=False) for folder in shown]
     if as_json:
         for summary in summaries:
             print(json.dumps(_facts(summary), ensure_ascii=False))
@@ -57,7 +58,7 @@ async def list_command(
     console = Console(highlight=False)
     console.print(_table(summaries, width=console.width))
     if len(shown) < len(folders):
-        print(f"{len(folders) - len(shown)} older runs are not shown; --limit 0 shows all")
+        print(f"{Count(len(folders) - len(shown)):older run is|older runs are} not shown; --limit 0 shows all")
 
 
 async def status_command(run: RunArgument, runs: RunsOption = None, as_json: JsonOption = False) -> None:

@@ -78,7 +78,7 @@ async def run_command(
     what: Annotated[
         Path | None,
         typer.Argument(
-            help="A data file (CSV, TSV, Excel, Parquet, JSON, JSON lines, SQLite), or a script in YAML.",
+            help="A data file (CSV, TSV, Excel, Parquet, Feather, JSON, JSON lines, SQLite), or a script in YAML.",
             metavar="DATA|SCRIPT.yaml",
             show_default=False,
         ),
@@ -190,7 +190,7 @@ async def run_command(
       $ nbcc show last
 
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
-    7 journal unreadable.
+    7 journal unreadable, 8 completed without an answer.
     """
     settings = settings_of(
         runs=runs,

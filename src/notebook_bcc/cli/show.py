@@ -15,6 +15,7 @@ from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
@@ -103,7 +104,7 @@ def _sign(done: bool, current: bool) -> str:
 
 def _cell_lines(state: RunState, *, whole: bool) -> Iterator[str]:
     title = f": {one_line(state.document.title)}" if state.document.title else ""
-    yield f"notebook{title} ({len(state.document.cells)} cells)"
+    yield f"notebook{title} ({Count(len(state.document.cells)):cell|cells})"
     for cell in state.document.cells:
         yield f"  {_SIGNS[cell.type]:<5} {_count(cell):>5}  {cell.id:<16} {_result(cell):<6} {first_line(cell.source)}"
         if whole:

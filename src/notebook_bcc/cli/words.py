@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.settings import Language
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     # key: (English, Chinese)
     "run_started": ("run {run} started", "运行 {run} 已开始"),
     "run_resumed": (
-        "run {run} goes on after {actions} completed actions",
+        "run {run} goes on after {actions:completed action|completed actions}",
         "运行 {run} 继续，此前已完成 {actions} 个动作",
     ),
     "goal": ("goal: {goal}", "目标：{goal}"),
@@ -59,20 +60,24 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "kernel_lost": ("the kernel is gone: {cause}", "内核已丢失：{cause}"),
     "rebuilding": (
-        "rebuilding the kernel: {of} cells that had succeeded are run again",
+        "rebuilding the kernel: {of:cell that had succeeded is|cells that had succeeded are} run again",
         "正在重建内核：重新执行此前成功的 {of} 个单元格",
     ),
     "rebuilding_at": ("rebuilding the kernel: cell {number} of {of}", "正在重建内核：第 {number}/{of} 个单元格"),
     "rerun_differs": ("cell {cell} gave another result: {difference}", "单元格 {cell} 的结果不同：{difference}"),
     "rerun_failed": ("cell {cell} fails now: {difference}", "单元格 {cell} 现在执行失败：{difference}"),
-    "rebuilt": ("the kernel is rebuilt: {cells} cells, no differences", "内核已重建：{cells} 个单元格，无差异"),
+    "rebuilt": ("the kernel is rebuilt: {cells:cell|cells}, no differences", "内核已重建：{cells} 个单元格，无差异"),
     "rebuilt_differs": (
-        "the kernel is rebuilt: {cells} cells, {count} differences",
+        "the kernel is rebuilt: {cells:cell|cells}, {count:difference|differences}",
         "内核已重建：{cells} 个单元格，{count} 处差异",
     ),
     "stop_completed": (
-        "completed: {actions} actions, {cells} code cells, {seconds}",
+        "completed: {actions:action|actions}, {cells:code cell|code cells}, {seconds}",
         "已完成：{actions} 个动作，{cells} 个代码单元格，用时 {seconds}",
+    ),
+    "stop_unanswered": (
+        "completed, not answered ({detail}): {actions:action|actions}, {cells:code cell|code cells}, {seconds}",
+        "已完成，但未能回答（{detail}）：{actions} 个动作，{cells} 个代码单元格，用时 {seconds}",
     ),
     "stop_failed": ("stopped in an error: {detail}", "因错误停止：{detail}"),
     "stop_cancelled": ("cancelled: {detail}", "已取消：{detail}"),
@@ -80,6 +85,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "stop_paused": ("paused", "已暂停"),
     "stop_waiting": ("stopped, waiting for an answer: {detail}", "已停止，等待答复：{detail}"),
     "stop_interrupted": ("interrupted: {detail}", "已中断：{detail}"),
+    "not_answered": ("NOT answered: {why}", "未能回答：{why}"),
     "go_on": ("go on with:   {command}", "继续运行：{command}"),
     "start_over": ("start over with:   {command}", "重新开始：{command}"),
     "answer_with": ("answer with:   {command}", "答复命令：{command}"),
@@ -99,8 +105,8 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "type_answer": ("Answer (empty: later): ", "请输入答案（直接回车表示稍后回答）："),
     "choose_again": ("Please answer with one of the {count} above.", "请从以上 {count} 项中选择。"),
     "left_out": (
-        "{count} code cells that failed or only looked are left out of the notebook; "
-        "nbcc export {run} --all --to ipynb includes them",
+        "{count:code cell|code cells} that failed or only looked left out of the notebook; "
+        "nbcc export {run} --all --to ipynb has everything",
         "笔记本中略去了 {count} 个执行失败或只用于查看的代码单元格；"
         "如需包含，请运行 nbcc export {run} --all --to ipynb",
     ),
@@ -109,23 +115,23 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "正在验证：在全新内核中执行第 {number}/{of} 个单元格",
     ),
     "verified": (
-        "verified:  {cells} code cells give the same results in a fresh kernel",
+        "verified:  {cells:code cell gives|code cells give} the same results in a fresh kernel",
         "已验证：  {cells} 个代码单元格在全新内核中结果一致",
     ),
     "not_verified": (
-        "NOT verified: {count} differences when run again in a fresh kernel",
+        "NOT verified: {count:difference|differences} when run again in a fresh kernel",
         "验证未通过：在全新内核中重新执行后有 {count} 处差异",
     ),
     "unverified": ("not verified: {why}", "未验证：{why}"),
     "replay_identical": (
-        "the replay gave the same notebook to the byte: {cells} cells",
+        "the replay gave the same notebook to the byte: {cells:cell|cells}",
         "重放得到逐字节相同的笔记本：{cells} 个单元格",
     ),
     "replay_same": (
-        "the replay gave the same notebook: {cells} cells, apart from addresses, durations and ids in outputs",
+        "the replay gave the same notebook: {cells:cell|cells}, apart from addresses, durations and ids in outputs",
         "重放得到相同的笔记本：{cells} 个单元格（输出中的内存地址、耗时和编号除外）",
     ),
-    "replay_differs": ("the replay differs in {count} places", "重放结果有 {count} 处不同"),
+    "replay_differs": ("the replay differs in {count:place|places}", "重放结果有 {count} 处不同"),
     "difference": ("cell {cell}: {what}", "单元格 {cell}：{what}"),
     "more": ("... and {count} more", "……另有 {count} 条"),
     "pausing": (
@@ -139,9 +145,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "the verification was skipped; do it later with:   {command}",
         "已跳过验证；之后可运行：{command}",
     ),
-    "elapsed": ("{time} · {actions} actions", "{time} · {actions} 个动作"),
+    "elapsed": ("{time} · {actions:action|actions}", "{time} · {actions} 个动作"),
     "steps_done": ("{done} of {of} steps", "步骤 {done}/{of}"),
-    "stages_done": ("stage {number} of {of}, {done} steps done", "阶段 {number}/{of}，已完成 {done} 步"),
+    "stages_done": ("stage {number} of {of}, {done:step|steps} done", "阶段 {number}/{of}，已完成 {done} 步"),
     "cells_verified": ("{done} of {of} cells verified", "已验证单元格 {done}/{of}"),
     "left_few": ("a few seconds left", "还需几秒"),
     "left_seconds": ("about {seconds} s left", "约剩 {seconds} 秒"),
@@ -156,7 +162,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "doing_cell": ("running cell {cell} · {seconds}", "正在执行单元格 {cell} · {seconds}"),
     "doing_person": ("waiting for an answer", "正在等待答复"),
     "no_plan": ("no plan yet", "尚无计划"),
-    "more_lines": ("({count} more lines)", "（还有 {count} 行）"),
+    "more_lines": ("({count:more line|more lines})", "（还有 {count} 行）"),
     "proposal": ("The planner proposes to change the plan:", "规划器提议修改计划："),
     "accept": ("Accept it? [y]es / [n]o / [w]ait for later: ", "是否接受？[y] 接受 / [n] 拒绝 / [w] 稍后决定："),
     "accept_again": ("Please answer y, n or w.", "请输入 y、n 或 w。"),
@@ -197,7 +203,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "不告知任何数据内容，只有目标和计划本身的文字（--share none）",
     ),
     "models_spent": (
-        "models:    {calls} calls, {tokens} tokens, {cost}, {seconds}",
+        "models:    {calls:call|calls}, {tokens} tokens, {cost}, {seconds}",
         "模型：    调用 {calls} 次，{tokens} 个词元，{cost}，{seconds}",
     ),
     "models_live": ("{tokens} tokens · {cost}", "{tokens} 个词元 · {cost}"),
@@ -217,7 +223,8 @@ class Words:
 
     def __call__(self, key: str, /, **facts: object) -> str:
         """The text of a key with its facts. An unknown key is a KeyError: the catalogue is complete or wrong."""
-        return _WORDS[key][self._index].format(**facts)
+        counted = {name: Count(fact) if isinstance(fact, int) else fact for name, fact in facts.items()}
+        return _WORDS[key][self._index].format(**counted)
 
     def seconds(self, value: float) -> str:
         """A duration, short."""

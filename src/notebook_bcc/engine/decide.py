@@ -22,6 +22,7 @@ from notebook_bcc.engine.plan_changes import proposal_problem
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import Limits, Purpose
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.planners.llm.budget import Budget, LimitReached, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -95,7 +96,7 @@ def _limit_reached(state: RunState) -> str:
     if state.fsm in _AT_REST:
         return ""
     if limits.actions and state.actions_completed >= limits.actions and state.fsm is State.ACTION_COMPLETED:
-        return f"the limit of {limits.actions} actions is reached (MAX_EXECUTION_STEPS, --max-actions)"
+        return f"the limit of {Count(limits.actions):action|actions} is reached (MAX_EXECUTION_STEPS, --max-actions)"
     if limits.run_seconds and elapsed(state) >= limits.run_seconds:
         return time_is_up(limits)
     return ""
@@ -155,9 +156,8 @@ def _step_running(state: RunState) -> Intent:
 def _start_behavior(state: RunState, event: Event) -> Intent:
     limit = state.limits.behaviors_per_step
     if limit and state.position.iteration >= limit:
-        return Stop(
-            "limit", f"step {state.position.step_id!r} has had {limit} behaviors, the most allowed (--max-behaviors)"
-        )
+        had = f"{Count(limit):behavior|behaviors}, the most allowed (--max-behaviors)"
+        return Stop("limit", f"step {state.position.step_id!r} has had {had}")
     return Fire(event)
 
 
@@ -183,7 +183,9 @@ def _action_running(state: RunState) -> Intent:
         return _propose(state)
     limit = state.limits.actions_per_behavior
     if limit and current.index >= limit:
-        return Stop("limit", f"behavior {state.position.behavior_id!r} has had {limit} actions, the most allowed")
+        return Stop(
+            "limit", f"behavior {state.position.behavior_id!r} has had {Count(limit):action|actions}, the most allowed"
+        )
     action = current.action.get("action", current.action.get("type")) if isinstance(current.action, dict) else None
     if not state.kernel.up and action not in _WITHOUT_KERNEL:
         return _kernel(state)
@@ -286,7 +288,11 @@ def _update_pending(state: RunState) -> Intent:
 
 
 def _workflow_completed(state: RunState) -> Intent:
-    return Stop("completed")
+    wanted = state.plan.deliverables if state.plan is not None else None
+    if not wanted:
+        return Stop("completed")
+    missing = [name for name in wanted if name not in state.kernel.variables]
+    return Stop("completed", f"not made: {', '.join(missing)}" if missing else "", "no" if missing else "yes")
 
 
 def _error(state: RunState) -> Intent:

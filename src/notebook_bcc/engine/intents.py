@@ -84,6 +84,7 @@ class Stop:
 
     reason: Literal["completed", "failed", "cancelled", "limit", "paused", "waiting", "interrupted"]
     detail: str = ""
+    answered: Literal["yes", "no", "unknown"] = "unknown"
 
 
 Intent = (

@@ -210,7 +210,7 @@ class Runner:
             if self._pending and not self._stays_inside(intent):
                 await self._flush()
             if isinstance(intent, Stop):
-                await self._append((RunStopped(reason=intent.reason, detail=intent.detail),))
+                await self._append((RunStopped(reason=intent.reason, detail=intent.detail, answered=intent.answered),))
             elif isinstance(intent, AskPerson):
                 await self._ask_person(intent.proposal)
             elif (at_once := await self._performer.at_once(intent, self._state)) is not None:

@@ -101,11 +101,15 @@ class RunResumed(RecordBase):
 
 
 class RunStopped(RecordBase):
-    """The process let the run go, in a known state. It can be resumed unless it is completed."""
+    """The process let the run go, in a known state. It can be resumed unless it is completed.
+
+    `answered`, of a completed run: whether what the plan names as deliverables was made; unknown where it names none.
+    """
 
     kind: Literal["run_stopped"] = "run_stopped"
     reason: Literal["completed", "failed", "cancelled", "limit", "paused", "waiting", "interrupted"]
     detail: str = ""
+    answered: Literal["yes", "no", "unknown"] = "unknown"
 
 
 class Transitioned(RecordBase):

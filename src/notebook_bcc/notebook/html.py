@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -34,13 +35,28 @@ def html_page(
     Everything in the cells is taken as untrusted: it cannot run, load or cover anything.
     """
     markup = Markup()
-    wanted = [cell for cell in document.cells if thinking or cell.type is not CellType.THINKING]
+    shown = [cell for cell in document.cells if thinking or cell.type is not CellType.THINKING]
+    heading, wanted = without_title(document.title, shown)
+    head = f"<header>\n{markup.render(f'# {heading}')}</header>\n" if heading else ""
     cells = "\n".join(
         cell_html(cell, markup, words=CellWords(), language=language, fold_code=fold_code) for cell in wanted
     )
     title = document.title or next((one.text for one in markup.headings if one.level == 1), "") or "Notebook"
-    body = f"{contents_list(markup.headings)}<main>\n{cells}\n{_about(run or {})}</main>"
-    return framed(body, title=title, language=page_language(wanted), styles=("page.css",))
+    body = f"{head}{contents_list(markup.headings)}<main>\n{cells}\n{_about(run or {})}</main>"
+    return framed(body, title=heading or title, language=page_language(shown), styles=("page.css",))
+
+
+def without_title(title: str, cells: list[Cell]) -> tuple[str, list[Cell]]:
+    """The title, and the cells without the heading that says it: the head of the page does."""
+    first = cells[0] if cells else None
+    if first is None or first.type is not CellType.MARKDOWN or not first.source.lstrip().startswith("# "):
+        return title, cells
+    heading, _, rest = first.source.lstrip().partition("\n")
+    said = heading.removeprefix("# ").strip()
+    if title and said != title.strip():
+        return title, cells
+    left = [replace(first, source=rest)] if rest.strip() else []
+    return said, [*left, *cells[1:]]
 
 
 def framed(body: str, *, title: str, language: str, styles: Sequence[str]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
-from typing import assert_never
+from typing import Final, assert_never
 
 from notebook_bcc.notebook.ansi import ansi_html, plain_text
 from notebook_bcc.notebook.encoding import clean_text
@@ -14,6 +15,12 @@ from notebook_bcc.notebook.sanitising import safe_html, shows_something
 from notebook_bcc.notebook.thinking import is_finished, thinking_label
 from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
+
+_ROW: Final = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+_TABLE_CELL: Final = re.compile(r"<t[hd]\b")
+_ROWS_LOOKED_AT: Final = 20_000
+_USUAL_COLUMNS: Final = 8
+_MOST_UPRIGHT_COLUMNS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,17 @@ def _foreign_html(form: Html, words: CellWords) -> str:
     if not shows_something(html):
         return _plain_block(form.fallback) + _note(words.interactive)
     note = _note(words.parts_left_out) if is_active(form.html) else ""
-    return f'<div class="rich">{html}</div>{note}'
+    return f'<div class="rich"{_for_paper(html)}>{html}</div>{note}'
+
+
+def _for_paper(html: str) -> str:
+    """How many columns a table has, for the style sheet: on paper nobody can scroll, so wide ones get smaller type."""
+    rows = _ROW.findall(html, 0, _ROWS_LOOKED_AT)
+    columns = max((len(_TABLE_CELL.findall(row)) for row in rows), default=0)
+    if columns <= _USUAL_COLUMNS:
+        return ""
+    wide = ' data-wide=""' if columns > _MOST_UPRIGHT_COLUMNS else ""
+    return f' style="--columns: {columns}"{wide}'
 
 
 def _plain_block(text: str) -> str:

@@ -13,9 +13,10 @@ from html import escape
 from typing import Any, Final
 from urllib.parse import quote
 
+from notebook_bcc.notebook.counting import Count
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import clean_text
-from notebook_bcc.notebook.html import contents_list, framed
+from notebook_bcc.notebook.html import contents_list, framed, without_title
 from notebook_bcc.notebook.html_cells import CellWords, cell_html
 from notebook_bcc.notebook.markup import Markup
 from notebook_bcc.protocol.cells import Cell
@@ -38,8 +39,9 @@ class _Words:
     contents: str = "Contents"
     in_short: str = "In short"
     files: str = "Files"
-    verified: str = "Verified: all {cells} code cells gave the same results when run again in a fresh kernel"
-    differs: str = "Not verified: {count} differences when the code was run again in a fresh kernel"
+    unanswered: str = "Not answered: the run reached its end without what it was asked for"
+    verified: str = "Verified: {cells:code cell|code cells} gave the same results when run again in a fresh kernel"
+    differs: str = "Not verified: {count:difference|differences} when the code was run again in a fresh kernel"
     unverified: str = "Not verified: the code has not been run again in a fresh kernel"
     facts: Mapping[str, str] = field(
         default_factory=lambda: {
@@ -61,6 +63,7 @@ _CHINESE: Final = _Words(
     contents="目录",
     in_short="要点",
     files="文件",
+    unanswered="未能回答：运行已结束，但没有得到所要求的结果",
     verified="已验证：全部 {cells} 个代码单元格在全新内核中重新执行，结果一致",
     differs="验证未通过：在全新内核中重新执行代码后有 {count} 处差异",
     unverified="未验证：代码尚未在全新内核中重新执行",
@@ -98,7 +101,7 @@ def report_page(
     cells = [cell for cell in document.cells if cell.type is not CellType.THINKING]
     spoken = _SPOKEN.get(reader) or _spoken(cells)
     words = _CHINESE if spoken == _SPOKEN["zh"] else _ENGLISH
-    title, cells = _without_title(document.title, cells)
+    title, cells = without_title(document.title, cells)
     markup = Markup()
     told = "\n".join(
         cell_html(_quiet(cell), markup, words=words.cells, language=language, fold_code=True, count=False)
@@ -131,24 +134,12 @@ def _spoken(cells: Sequence[Cell]) -> str:
     return _SPOKEN["zh"] if letters and len(_HAN.findall(text)) > _MOSTLY_HAN * letters else _SPOKEN["en"]
 
 
-def _without_title(title: str, cells: list[Cell]) -> tuple[str, list[Cell]]:
-    """The title and the cells without the heading that says it: the report's head does."""
-    first = cells[0] if cells else None
-    if first is None or first.type is not CellType.MARKDOWN or not first.source.lstrip().startswith("# "):
-        return title, cells
-    heading, _, rest = first.source.lstrip().partition("\n")
-    said = heading.removeprefix("# ").strip()
-    if title and said != title.strip():
-        return title, cells
-    left = [replace(first, source=rest)] if rest.strip() else []
-    return said, [*left, *cells[1:]]
-
-
 def _head(title: str, run: Mapping[str, Any], words: _Words) -> str:
     heading = f"<h1>{escape(title)}</h1>\n" if title else ""
     goal = run.get("goal")
     shown_goal = f'<p class="goal">{escape(str(goal))}</p>\n' if goal and str(goal).strip() != title else ""
-    return f"<header>\n{heading}{shown_goal}{_stamp(run, words)}</header>\n"
+    unanswered = f'<p class="stamp bad">{words.unanswered}</p>\n' if run.get("answered") == "no" else ""
+    return f"<header>\n{heading}{shown_goal}{unanswered}{_stamp(run, words)}</header>\n"
 
 
 def _abstract(cells: Sequence[Cell], words: _Words) -> str:
@@ -175,8 +166,8 @@ def _stamp(run: Mapping[str, Any], words: _Words) -> str:
     at = _moment(str(stamp.get("at", "")))
     when = f' <span class="when">{at}</span>' if at else ""
     if stamp.get("ok"):
-        return f'<p class="stamp good">{words.verified.format(cells=int(stamp.get("cells", 0)))}{when}</p>\n'
-    return f'<p class="stamp bad">{words.differs.format(count=len(stamp.get("differences", ())))}{when}</p>\n'
+        return f'<p class="stamp good">{words.verified.format(cells=Count(stamp.get("cells", 0)))}{when}</p>\n'
+    return f'<p class="stamp bad">{words.differs.format(count=Count(len(stamp.get("differences", ()))))}{when}</p>\n'
 
 
 def _files(files: Sequence[tuple[str, int]], words: _Words) -> str:

@@ -37,7 +37,6 @@ class ActionMetadata(Message):
     section_number: int | None = None
     finished_thinking: bool = False
     thinking_text: str | None = None
-    tags: tuple[str, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -53,13 +53,14 @@ class Stage(Message):
 
 
 class Workflow(Message):
-    """The whole plan of a run."""
+    """The whole plan of a run. `deliverables` are the variables that its goal asks for; None where it names none."""
 
     name: str = ""
     goal: str = ""
     description: str = ""
     stages: tuple[Stage, ...]
     sections: tuple[str, ...] = ()
+    deliverables: tuple[str, ...] | None = None
 
     def stage(self, stage_id: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.id == stage_id), None)

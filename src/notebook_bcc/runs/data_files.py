@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ FORMATS: Final[Mapping[str, str]] = {
     ".xlsx": "excel",
     ".xls": "excel",
     ".parquet": "parquet",
+    ".feather": "feather",
     ".json": "json",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -26,7 +28,7 @@ FORMATS: Final[Mapping[str, str]] = {
 }
 SCRIPTS: Final = (".yaml", ".yml")
 
-_PACKED: Final = (".gz", ".zip")
+PACKED: Final = (".gz", ".zip", ".bz2", ".xz")
 _GOALS: Final[Mapping[str, tuple[str, str]]] = {
     # language: (with a target, without one)
     "en": ("Predict {target} from {data}", "Explore {data}"),
@@ -58,9 +60,12 @@ def is_script(path: Path) -> bool:
 
 
 def format_of(path: Path) -> str:
-    """The form of a data file by its name. Raises RunRefused for a name that no form has."""
+    """The form of a data file by its name; a folder holds Parquet files. Raises RunRefused for a name that no form
+    has."""
+    if path.is_dir():
+        return "parquet"
     suffix = path.suffix.lower()
-    if suffix in _PACKED:
+    if suffix in PACKED:
         inner = path.with_suffix("").suffix.lower()
         if FORMATS.get(inner, "csv") == "csv":
             return "csv"
@@ -68,28 +73,33 @@ def format_of(path: Path) -> str:
         return FORMATS[suffix]
     known = ", ".join(FORMATS)
     raise RunRefused(
-        f"{str(path)!r} is no data file that nbcc knows by its name: it may end in {known}, or in .csv.gz, .csv.zip "
-        f"and the like; a script ends in {' or '.join(SCRIPTS)}"
+        f"{str(path)!r} is no data file that nbcc knows by its name: it may end in {known}, or in "
+        f"{', '.join(f'.csv{one}' for one in PACKED)} and the like; a script ends in {' or '.join(SCRIPTS)}"
     )
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The files of a table that is kept as a folder of Parquet files. Names that begin with `.` or `_` are not data."""
+    found = (path for path in folder.rglob("*.parquet") if path.is_file())
+    return sorted(path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts))
 
 
 def data_inputs(wish: DataWish) -> tuple[Input, ...]:
     """The files of the run under the names they get in its working directory. Raises RunRefused."""
     format_of(wish.data)
-    files = [Input(source=wish.data, name=f"{INPUTS_FOLDER}/{wish.data.name}")]
+    files = _files_of(wish.data, name=f"{INPUTS_FOLDER}/{_data_name(wish)}")
     if wish.test is not None:
         format_of(wish.test)
-        name = _free_name(wish.test.name, taken=wish.data.name)
-        files.append(Input(source=wish.test, name=f"{INPUTS_FOLDER}/{name}"))
+        files += _files_of(wish.test, name=f"{INPUTS_FOLDER}/{_test_name(wish.test, wish)}")
     return tuple(files)
 
 
 def told_inputs(wish: DataWish) -> dict[str, Any]:
     """What the run is told about its data, in its variable `inputs`; what was not said is not there."""
-    names = [one.name for one in data_inputs(wish)]
-    said: dict[str, Any] = {"data": names[0], "format": format_of(wish.data), "lang": wish.lang}
+    data = f"{INPUTS_FOLDER}/{_data_name(wish)}"
+    said: dict[str, Any] = {"data": data, "format": format_of(wish.data), "lang": wish.lang}
     if wish.test is not None:
-        said["test"] = names[1]
+        said["test"] = f"{INPUTS_FOLDER}/{_test_name(wish.test, wish)}"
     if wish.targets:
         said |= target_inputs(wish.targets)
     for name in ("goal", "time", "group", "sheet", "table"):
@@ -114,7 +124,22 @@ def default_goal(wish: DataWish) -> str:
     """A goal in the run's language, for somebody who has named none."""
     with_target, without = _GOALS[wish.lang]
     target = _BETWEEN[wish.lang].join(wish.targets)
-    return with_target.format(target=target, data=wish.data.name) if target else without.format(data=wish.data.name)
+    return (with_target if target else without).format(target=target, data=_data_name(wish))
+
+
+def _files_of(path: Path, *, name: str) -> list[Input]:
+    if not path.is_dir():
+        return [Input(source=path, name=name)]
+    return [Input(source=file, name=f"{name}/{file.relative_to(path).as_posix()}") for file in parquet_files(path)]
+
+
+def _data_name(wish: DataWish) -> str:
+    # `.` and `..` have names as well.
+    return os.path.basename(os.path.abspath(wish.data))
+
+
+def _test_name(test: Path, wish: DataWish) -> str:
+    return _free_name(test.name, taken=_data_name(wish))
 
 
 def default_name(wish: DataWish) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
 from notebook_bcc.planners.llm.choice import ChoiceFiles
@@ -36,15 +35,30 @@ LARGEST_COPY = 50_000_000
 _DESTINATION = "destination.json"
 
 
-class Destination(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Destination:
     """Where the user wants the notebook, or everything. `large` are inputs that are not copied there, by their paths
     in the working directory, with the user's own files."""
 
-    model_config = ConfigDict(frozen=True)
-
     file: Path | None = None
     folder: Path | None = None
-    large: dict[str, Path] = Field(default_factory=dict)
+    large: Mapping[str, Path] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """As JSON, paths as texts."""
+        named = {"file": self.file, "folder": self.folder}
+        paths = {name: str(path) for name, path in named.items() if path is not None}
+        return json.dumps({**paths, "large": {name: str(path) for name, path in self.large.items()}}, indent=1)
+
+    @classmethod
+    def of_text(cls, text: str) -> Destination:
+        """What `text` has written. Raises ValueError for anything else."""
+        try:
+            found = json.loads(text)
+            file, folder = (Path(found[name]) if name in found else None for name in ("file", "folder"))
+            return cls(file, folder, {name: Path(path) for name, path in found["large"].items()})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError("it does not say where files are wanted") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,8 @@ class RunFolder:
     def inputs_place(self) -> str:
         """Where the files of `inputs` lie in the working directory: in a folder of the same name, so that the notebook
         can be run beside `inputs`. The files of a script lie at the paths that its cells use."""
-        nested = (self.work / INPUTS_FOLDER).is_dir() and not (self.inputs / INPUTS_FOLDER).exists()
+        kept = [path.relative_to(self.inputs) for path in self.inputs.rglob("*") if path.is_file()]
+        nested = any((self.work / INPUTS_FOLDER / one).exists() and not (self.work / one).exists() for one in kept)
         return INPUTS_FOLDER if nested else ""
 
     @property
@@ -125,7 +140,7 @@ class RunFolder:
     def destination(self) -> Destination:
         """Where the user wants things, and which of the inputs are too large to be copied there."""
         try:
-            return Destination.model_validate_json((self.path / _DESTINATION).read_bytes())
+            return Destination.of_text((self.path / _DESTINATION).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return Destination()
         except (OSError, ValueError) as error:
@@ -219,7 +234,7 @@ def _keep_destination(folder: RunFolder, inputs: Sequence[Input], out: Path | No
         folder=out_folder.absolute() if out_folder is not None else None,
         large={one.name: one.source.absolute() for one in inputs if one.source.stat().st_size > LARGEST_COPY},
     )
-    (folder.path / _DESTINATION).write_text(wanted.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    (folder.path / _DESTINATION).write_text(wanted.text() + "\n", encoding="utf-8")
 
 
 def _keep_models(models: ChoiceFiles, folder: RunFolder) -> None:

@@ -46,7 +46,8 @@ def place_files(
         target = folder / name
         try:
             new = digest(source)
-            if (old := digest(target)) and old not in (new, delivered.get(name)):
+            old = "" if _is_our_link(target, delivered.get(name, "")) else digest(target)
+            if old and old not in (new, delivered.get(name)):
                 kept[name] = _set_aside(target)
             if old != new or target.is_symlink():
                 _copy(source, target)
@@ -55,7 +56,9 @@ def place_files(
             failed[name] = error.strerror or str(error)
     for name, source in (links or {}).items():
         try:
-            if (old := "" if (folder / name).is_symlink() else digest(folder / name)) and old != delivered.get(name):
+            value = delivered.get(name, "")
+            old = "" if _is_our_link(folder / name, value) else digest(folder / name)
+            if old and old != value:
                 kept[name] = _set_aside(folder / name)
             _link(source, folder / name)
             known[name] = _LINK
@@ -68,11 +71,11 @@ def place_files(
     return Placed(kept, failed)
 
 
-def note_delivered(path: Path) -> None:
-    """A delivered file has been changed by us: it still counts as unedited."""
-    delivered = _read_manifest(path.parent)
-    if path.name in delivered:
-        _write_manifest(path.parent, {**delivered, path.name: digest(path)})
+def note_delivered(*paths: Path) -> None:
+    """These files of one folder were written by us: as they are now they count as unedited."""
+    written = {path.name: digest(path) for path in paths}
+    for folder in {path.parent for path in paths}:
+        _write_manifest(folder, _read_manifest(folder) | {name: value for name, value in written.items() if value})
 
 
 def is_unedited(path: Path) -> bool:
@@ -87,6 +90,10 @@ def digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return ""
+
+
+def _is_our_link(path: Path, value: str) -> bool:
+    return value == _LINK and path.is_symlink()
 
 
 def _set_aside(path: Path) -> str:
@@ -121,7 +128,7 @@ def _remove_earlier(folder: Path, delivered: Mapping[str, str]) -> None:
     """Remove what an earlier delivery has left, unless somebody has edited it."""
     for name, value in delivered.items():
         path = folder / name
-        if path.is_symlink() if value == _LINK else digest(path) == value:
+        if _is_our_link(path, value) or digest(path) == value:
             path.unlink(missing_ok=True)
             _remove_empty(folder, path.parent)
 

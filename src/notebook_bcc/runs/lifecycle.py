@@ -41,23 +41,20 @@ from notebook_bcc.runs.folder import (
     Input,
     RunFolder,
     check_inputs,
-    check_writable,
-    check_writable_folder,
     create_folder,
     fill_folder,
     run_folders,
 )
 from notebook_bcc.runs.handover import is_unedited, note_delivered
 from notebook_bcc.runs.leftover import end_left_kernel
+from notebook_bcc.runs.out_paths import check_out, check_out_folder
+from notebook_bcc.runs.outline import keep_outline, read_outline
 from notebook_bcc.runs.saver import NotebookSaver
 from notebook_bcc.runs.session import Company, Session, folded, session_of
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.runs.workshop import Workshop
 
 logger = logging.getLogger(__name__)
-
-_OUR_PAGE = b'name="generator" content="notebook-bcc"'
-_PAGE_HEAD = 4096
 
 _ANSWERED = {True: "accepted", False: "declined"}
 
@@ -384,13 +381,13 @@ async def verify_run(
             cell_seconds=order.cell_seconds or state.limits.cell_seconds,
             kernel_url=order.kernel_url or state.kernel_url,
         )
-        unedited = is_unedited(folder.delivered)
+        unedited = is_unedited(order.notebook)
         result = await verify_notebook(order, workshop, on_cell=on_cell)
-        # The stamp is ours: a delivered notebook that has it counts as unedited.
-        if unedited and order.notebook == folder.notebook:
+        if unedited:
+            # The stamp is ours: a notebook that got it still counts as unedited.
+            note_delivered(order.notebook)
+        if order.notebook == folder.notebook and is_unedited(folder.delivered):
             hand_out(folder)
-        elif unedited and order.notebook.samefile(folder.delivered):
-            note_delivered(folder.delivered)
         return result
 
 
@@ -418,10 +415,19 @@ async def read_entries(folder: RunFolder, *, after: int = 0, follow: bool = Fals
         await reader.close()
 
 
-async def summarize(folder: RunFolder) -> RunSummary:
-    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others."""
+async def summarize(folder: RunFolder, *, whole: bool = True) -> RunSummary:
+    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others.
+
+    Without `whole` its state has what a list shows, and its journal is read only if that is not known yet.
+    """
     try:
-        return RunSummary(folder, await load_state(folder), lock_holder(folder.lock))
+        holder = lock_holder(folder.lock)
+        state = read_outline(folder) if not whole and holder is None else None
+        if state is None:
+            state = await load_state(folder)
+            if holder is None:
+                keep_outline(folder, state)
+        return RunSummary(folder, state, holder)
     except BccError as error:
         return RunSummary(folder, None, problem=str(error))
 
@@ -429,42 +435,7 @@ async def summarize(folder: RunFolder) -> RunSummary:
 async def list_runs(root: Path) -> AsyncIterator[RunSummary]:
     """The runs kept in `root`, newest first."""
     for folder in run_folders(root):
-        yield await summarize(folder)
-
-
-def check_out(path: Path, *, overwrite: bool) -> None:
-    """Raises NotebookFailed unless the notebook may be written here. A file that is not ours is not replaced."""
-    check_writable(path)
-    page = path.with_suffix(".html")
-    for file, ours in ((path, _is_our_notebook), (page, _is_our_page)):
-        if not overwrite and file.exists() and not ours(file):
-            reason = "there is a file that nbcc did not write; choose another path, or give --overwrite"
-            raise NotebookFailed(path=str(file), reason=reason)
-
-
-def check_out_folder(path: Path, *, overwrite: bool) -> None:
-    """Raises NotebookFailed unless everything may be delivered here: into a new or empty folder, or over an earlier
-    delivery."""
-    check_writable_folder(path)
-    if overwrite or not path.is_dir() or not any(path.iterdir()) or _is_our_notebook(path / "notebook.ipynb"):
-        return
-    reason = "this folder holds files that nbcc did not write; choose another one, or give --overwrite"
-    raise NotebookFailed(path=str(path), reason=reason)
-
-
-def _is_our_notebook(path: Path) -> bool:
-    try:
-        return bool(read_notebook(path).run.get("run_id"))
-    except NotebookFailed:
-        return False
-
-
-def _is_our_page(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return _OUR_PAGE in file.read(_PAGE_HEAD)
-    except OSError:
-        return False
+        yield await summarize(folder, whole=False)
 
 
 async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None:

@@ -13,7 +13,7 @@ from notebook_bcc.kernel.process import find_kernelspec
 
 # What analysing a table takes: the `ml` extra. What reading one takes besides, by the file's suffix.
 ANALYSIS: Final = ("pandas", "sklearn", "matplotlib")
-READERS: Final[Mapping[str, str]] = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
+READERS: Final[Mapping[str, str]] = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow", ".feather": "pyarrow"}
 
 _INSTALL_ANALYSIS: Final = 'pip install "notebook-bcc[ml]"'
 _OURS: Final = ("python", "python3", f"python{sys.version_info.major}.{sys.version_info.minor}")

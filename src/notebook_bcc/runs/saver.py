@@ -176,6 +176,7 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         "state": state.fsm.value,
         "stopped": "" if stopped is None else stopped.reason,
         "reason": "" if stopped is None else stopped.detail,
+        **({"answered": stopped.answered} if stopped is not None and stopped.answered != "unknown" else {}),
         "started_at": state.started_at,
         "saved_at": state.at,
         "actions": state.actions_completed,

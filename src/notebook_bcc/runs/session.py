@@ -22,6 +22,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export import ExportFormat, export_notebook
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_out, hand_over
 from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.handover import note_delivered
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
 from notebook_bcc.runs.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
@@ -118,6 +119,7 @@ class Session:
         """Write the notebook as it is now, unless that was done."""
         if self._saved is not self.state and self.state.run_id and await self._saver.save(self.state):
             self._saved = self.state
+            await asyncio.to_thread(note_delivered, self.folder.notebook)
             await self._hand_out()
 
     async def deliver(self, *, verify: bool, on_cell: OnCell | None = None) -> Delivery:
@@ -140,6 +142,8 @@ class Session:
             self._warn(problem)
         has_page = await self._page(ExportFormat.HTML, verification)
         has_report = await self._page(ExportFormat.REPORT, verification, files=handover.files)
+        own = (self.folder.notebook, self.folder.html, self.folder.report)
+        await asyncio.to_thread(note_delivered, *own)
         await self._hand_out(handover.files, whole=True)
         return Delivery(
             notebook=written,

@@ -122,6 +122,15 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Deliverable:
+    """A variable that the goal asks for, where the rule holds."""
+
+    name: str
+    line: int
+    when: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Playbook:
     """A whole playbook. `sources` are the templates of its cells as they were written, by name of file."""
 
@@ -133,6 +142,7 @@ class Playbook:
     goal: Text = Text()
     description: Text = Text()
     todo: tuple[Text, ...] = ()
+    deliverables: tuple[Deliverable, ...] = ()
 
     def stage(self, stage_id: str | None) -> Stage | None:
         return next((stage for stage in self.stages if stage.id == stage_id), None)

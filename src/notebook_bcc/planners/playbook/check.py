@@ -147,6 +147,13 @@ class _Flow:
 
     def problems(self) -> Iterator[Problem]:
         before: set[str] = {INPUTS}
+        yield from self._rules(each.when for each in self.playbook.deliverables)
+        for each in self.playbook.deliverables:
+            if each.name not in self.ever:
+                yield (
+                    f"{FRONT}:{each.line}",
+                    f"{each.name!r} is to be delivered, and no behavior promises or assigns it",
+                )
         for stage in self.playbook.stages:
             yield from self._rules([*stage.conditions.values(), stage.when])
             yield from self._texts(templates_of(stage.focus), before)

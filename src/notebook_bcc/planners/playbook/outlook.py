@@ -169,6 +169,7 @@ def _workflow(playbook: Playbook, facts: Facts, stages: list[PlanStage]) -> Work
         goal=playbook.goal.render(facts),
         description=playbook.description.render(facts),
         stages=tuple(stages),
+        deliverables=tuple(each.name for each in playbook.deliverables if _holds(each.when, facts)) or None,
     )
 
 

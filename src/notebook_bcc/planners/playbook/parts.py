@@ -24,6 +24,11 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class DeliverablePart(_Part):
+    name: str = Field(min_length=1)
+    when: RulePart | None = None
+
+
 class FrontPart(_Part):
     name: TextPart
     goal: TextPart = ""
@@ -32,6 +37,7 @@ class FrontPart(_Part):
     inputs: tuple[str, ...] = ("data",)
     stages: tuple[str, ...] = Field(min_length=1)
     todo: tuple[TextPart, ...] = ()
+    deliverables: tuple[DeliverablePart, ...] = ()
 
 
 class VerifyPart(_Part):
@@ -83,7 +89,12 @@ class StagePart(_Part):
 
 
 # Which part a path leads into, to name the keys that are known there.
-_INSIDE: Mapping[str, type[_Part]] = {"steps": StepPart, "behaviors": BehaviorPart, "verify": VerifyPart}
+_INSIDE: Mapping[str, type[_Part]] = {
+    "steps": StepPart,
+    "behaviors": BehaviorPart,
+    "verify": VerifyPart,
+    "deliverables": DeliverablePart,
+}
 
 
 def front_part(marked: Marked) -> FrontPart | list[Problem]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.marked_yaml import Marked, load_marked
 from notebook_bcc.planners.playbook.actions import ActionReader
-from notebook_bcc.planners.playbook.book import Author, Behavior, Playbook, Rule, Stage, Step
+from notebook_bcc.planners.playbook.book import Author, Behavior, Deliverable, Playbook, Rule, Stage, Step
 from notebook_bcc.planners.playbook.folder import FRONT, PlaybookFiles
 from notebook_bcc.planners.playbook.grammar import FACTS
 from notebook_bcc.planners.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
@@ -51,6 +51,14 @@ def read_playbook(files: PlaybookFiles) -> Reading:
         languages=front.languages,
         inputs=front.inputs,
         todo=tuple(texts.text(each, places, f"todo.{index}") for index, each in enumerate(front.todo)),
+        deliverables=tuple(
+            Deliverable(
+                name=each.name,
+                line=places.line(f"deliverables.{index}"),
+                when=texts.rule(each.when, places, f"deliverables.{index}.when"),
+            )
+            for index, each in enumerate(front.deliverables)
+        ),
         stages=tuple(stage for stage in stages if stage is not None),
     )
     return Reading(playbook, problems)

@@ -41,7 +41,7 @@ model_source = as_module(
         #% if v.derived_columns is defined
         derive,
         #% endif
-        #% if format in ["parquet", "sqlite", "json"]
+        #% if format in ["parquet", "feather", "sqlite", "json"]
         clean_names,
         #% endif
         read_table,
@@ -70,7 +70,7 @@ final_model.fit(raw.loc[df_clean.index], df_clean[target])
 #% endif
 Path("model.pkl").write_bytes(pickle.dumps(final_model))
 packages = [f"{name}=={number}" for name, number in final_model.versions_.items() if name != "python"]
-#% if format == "parquet"
+#% if format in ["parquet", "feather"]
 packages.append(f"pyarrow=={version('pyarrow')}")
 #% elif format == "excel"
 packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]

@@ -5,8 +5,8 @@
 #% set said_zh = {"empty": "是空文件。", "binary": "不是表格：内容既不是文本，也不是已知的格式。", "markup": "是网页或 XML，不是表格。", "damaged": "是损坏或加密的压缩包。"}
 readable = can_model = False
 #% if lang == "zh"
-problem = {{ "文件 " ~ facts.file ~ " " ~ (said_zh[facts.format] if facts.format in said_zh else "是压缩包中的压缩包。") }}
+problem = {{ "文件 " ~ (facts.file | file_name) ~ " " ~ (said_zh[facts.format] if facts.format in said_zh else "是压缩包中的压缩包。") }}
 #% else
-problem = {{ "The file " ~ facts.file ~ " " ~ (said[facts.format] if facts.format in said else "is an archive inside an archive.") }}
+problem = {{ "The file " ~ (facts.file | file_name) ~ " " ~ (said[facts.format] if facts.format in said else "is an archive inside an archive.") }}
 #% endif
 print(problem)

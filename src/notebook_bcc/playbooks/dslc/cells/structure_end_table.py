@@ -5,8 +5,8 @@ problem = {{ "JSON 文件已损坏，或者其中没有记录。" if lang == "zh
 problem = {{ "数据库无法打开，或者其中没有数据表。" if lang == "zh" else "The database cannot be opened or has no tables." }}
 #% elif v.file_facts.format == "sqlite"
 problem = {{ "数据库中没有数据表 " ~ v.file_facts.table ~ "。" if lang == "zh" else "The database has no table " ~ v.file_facts.table ~ "." }}
-#% elif v.file_facts.format == "parquet" and not v.file_facts.found
-problem = {{ "Parquet 文件已损坏，无法打开。" if lang == "zh" else "The Parquet file is damaged and cannot be opened." }}
+#% elif v.file_facts.format in ["parquet", "feather"] and not v.file_facts.found
+problem = {{ "Parquet 或 Feather 文件已损坏，无法打开。" if lang == "zh" else "The Parquet or Feather file is damaged and cannot be opened." }}
 #% elif "sheets" in v.file_facts and not v.file_facts.sheets
 problem = {{ "工作簿无法打开，或者是空的。" if lang == "zh" else "The workbook cannot be opened or is empty." }}
 #% elif "sheets" in v.file_facts and not v.file_facts.found

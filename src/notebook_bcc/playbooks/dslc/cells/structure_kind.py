@@ -1,13 +1,16 @@
 import zipfile
 
 SIGNATURES = {
-    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PAR1": "parquet", b"SQLite format 3\x00": "sqlite",
+    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather",
+    b"SQLite format 3\x00": "sqlite",
     b"\xd0\xcf\x11\xe0": "excel", b"\xff\xfe": "text", b"\xfe\xff": "text", b"%PDF": "binary", b"PK\x05\x06": "binary",
 }
 
 
 def format_of(path):
-    """The kind of a file by its first bytes, because the ending of a name can be wrong."""
+    """The kind of a file by its first bytes, because the ending of a name can be wrong. A folder holds Parquet files."""
+    if Path(path).is_dir():
+        return "parquet"
     with open(path, "rb") as file:
         head = file.read(65_536)
     for start, kind in SIGNATURES.items():

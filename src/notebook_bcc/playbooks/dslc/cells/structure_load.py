@@ -117,6 +117,10 @@ def {{ reader | name }}(path):
 def {{ reader | name }}(path):
     """The rows of a Parquet file."""
     table = pd.read_parquet(path).reset_index(drop=True)
+#% elif facts.format == "feather"
+def {{ reader | name }}(path):
+    """The rows of a Feather file."""
+    table = pd.read_feather(path).reset_index(drop=True)
 #% elif facts.format == "sqlite"
 def {{ reader | name }}(path):
     """The rows of the table in a database that is laid out like this one."""
@@ -144,7 +148,7 @@ def {{ reader | name }}(path):
     table = pd.json_normalize(content, max_level=1)
 #% endif
 #% endif
-#% if facts.format in ["parquet", "json"]
+#% if facts.format in ["parquet", "feather", "json"]
     for name in table.columns[table.dtypes == object]:
         nested = table[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
 #% if facts.format == "json"
@@ -153,7 +157,7 @@ def {{ reader | name }}(path):
         table.loc[nested, name] = table.loc[nested, name].map(str)
 #% endif
 #% endif
-#% if facts.format in ["parquet", "sqlite", "json"]
+#% if facts.format in ["parquet", "feather", "sqlite", "json"]
     return table.set_axis(clean_names(table.columns), axis=1)
 #% endif
 #% if facts.format
@@ -171,7 +175,7 @@ def {{ reader | name }}(path):
 #% else
 {{ table | name }} = {{ reader | name }}({{ given | name }})
 #% endif
-#% if facts.format in ["parquet", "sqlite", "json"]
+#% if facts.format in ["parquet", "feather", "sqlite", "json"]
 {{ names | name }} = list({{ table | name }}.columns)
 #% endif
 #% endif

@@ -3,6 +3,8 @@ def look(path):
     """What a plain file holds: UTF-8, commas, a row of names, rows of one length, usual numbers. Else: not plain."""
     rows, markers, row = 0, Counter(), []
     not_plain = {"file": path, "plain": False}, []
+    if Path(path).is_dir():
+        return not_plain
     step = 1 + Path(path).stat().st_size // 2_000_000
     try:
         with open(path, encoding="utf-8", newline="") as file:
