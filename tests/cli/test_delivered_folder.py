@@ -4,6 +4,7 @@ a model on its own. One small run of the built-in playbook serves all of these."
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import random
 import shutil
@@ -78,12 +79,17 @@ def _notebook(folder: Path) -> NotebookNode:
 
 
 def _run_all(notebook: NotebookNode, folder: Path) -> None:
-    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(folder)}}).execute()
+    # Figures are shown inline, whatever backend this process was told to use.
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    client = NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(folder)}})
+    client.execute(env=environment)
 
 
-def _shown(output: NotebookNode) -> object:
-    data = output.get("data", {})
-    return output.get("text") or {mime: value for mime, value in data.items() if not mime.startswith("image/")}
+def _shown(cell: NotebookNode) -> object:
+    """What a cell has printed and shown. How a text is cut into pieces depends on timing."""
+    bundles = [output.get("data", {}) for output in cell.outputs]
+    data = [{mime: text for mime, text in one.items() if not mime.startswith("image/")} for one in bundles]
+    return "".join(output.get("text", "") for output in cell.outputs), data
 
 
 def _in_a_process_of_its_own(code: str, cwd: Path) -> str:
@@ -114,7 +120,7 @@ def test_run_all_works_there_with_every_cell_run_twice_and_what_is_saved_is_veri
     assert (folder / "model.pkl").exists()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for first, second in zip(code[::2], code[1::2], strict=True):
-        assert [_shown(one) for one in first.outputs] == [_shown(one) for one in second.outputs], first.source
+        assert _shown(first) == _shown(second), first.source
     last = {cell.id: cell for cell in notebook.cells}
     notebook.cells = [last[cell.id] for cell in cells]
     nbformat.write(notebook, folder / "notebook.ipynb")  # type: ignore[no-untyped-call]

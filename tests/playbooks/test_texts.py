@@ -224,28 +224,6 @@ def test_a_target_with_missing_values_has_them_beside_its_values_not_among_them(
 
 
 @LANGUAGES
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ({"format": "text", "separator": ",", "encoding": "utf-8", "decimal": ".", "markers": {}}, '("new_rows.csv")'),
-        (
-            {"format": "text", "separator": ";", "encoding": "gb18030", "decimal": ",", "markers": {"none": 3}},
-            '("new_rows.csv", sep=";", encoding="gb18030", decimal=",", na_values=["none"])',
-        ),
-        ({"format": "sqlite"}, 'sqlite3.connect("new_rows.db")'),
-        ({"format": "excel"}, 'read_excel("new_rows.xlsx")'),
-        ({"format": "parquet"}, 'read_parquet("new_rows.parquet")'),
-    ],
-)
-def test_new_rows_are_read_as_the_file_was(lang: str, written: dict[str, Any], expected: str) -> None:
-    told = said("report_loading", lang, file_facts=written)
-    assert expected in told
-    assert ("import sqlite3" in told) is (written["format"] == "sqlite")
-    coded = said("report_loading", lang, file_facts=written, file_codes=["zip"])
-    assert ('dtype=dict.fromkeys(["zip"], "str")' in coded) is (written["format"] == "text")
-
-
-@LANGUAGES
 @pytest.mark.parametrize("reason", [
     "constant target", "too few rows", "target is an identifier", "target missing", "no features", "target is a date",
     "target is not a number", "too few rows in a class", "several targets",

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from notebook_bcc.planners.llm.sharing_text import (
@@ -154,7 +155,9 @@ def sharing(request: Request, *, level: Share) -> Sharing:
     values = request.observation.context.variables
     if level == "values":
         return Sharing(level=level, known=vocabulary(()), secrets=frozenset(), hidden=None, values=values)
-    names = _column_names(values) | set(_texts(values.get(INPUTS)))
+    given = set(_texts(values.get(INPUTS)))
+    # A file is spoken of by its path and by its name.
+    names = _column_names(values) | given | {PurePosixPath(one).name for one in given if one}
     secrets = {one for name, value in values.items() if name != INPUTS for one in _texts(value)}
     if level == "none":
         secrets |= names
