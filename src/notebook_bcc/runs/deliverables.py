@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Final
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.summary import SUMMARY_FILE, Summary
 from notebook_bcc.runs.folder import NOTEBOOK, REPORT, RunFolder
-from notebook_bcc.runs.handover import Placed, place_files
+from notebook_bcc.runs.handover import Placed, copy_file, place_files
 
 # Files with names of our own in a run's folder: nothing is delivered over them.
 _OWN: Final = frozenset(
@@ -68,7 +67,8 @@ def hand_over(folder: RunFolder) -> Handover:
             problems.append(f"{name} stays in {folder.work}: the run has a file of its own by that name")
             continue
         try:
-            _put(source, folder.path / name)
+            # Not a second name of the file: what is changed in one place stays as it was in the other.
+            copy_file(source, folder.path / name)
             files.append(DeliveredFile(name, place / name, source.stat().st_size))
         except OSError as error:
             problems.append(f"{name} was not delivered and stays in {folder.work}: {error.strerror or error}")
@@ -179,18 +179,3 @@ def _is_input(folder: RunFolder, name: str, facts: os.stat_result) -> bool:
 def _rank(name: str) -> tuple[int, int, str]:
     first = _FIRST.index(name) if name in _FIRST else len(_FIRST)
     return first, name.count("/"), name
-
-
-def _put(source: Path, target: Path) -> None:
-    """The file at its new place, whole or not at all. Not a second name of it: what a later cell or a person changes in
-    one place stays as it was in the other."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists() and os.path.samefile(source, target):
-        return
-    made = target.with_name(f".{target.name}.nbcc")
-    made.unlink(missing_ok=True)
-    try:
-        shutil.copy2(source, made)
-        made.replace(target)
-    finally:
-        made.unlink(missing_ok=True)

@@ -50,7 +50,7 @@ def place_files(
             if old and old not in (new, delivered.get(name)):
                 kept[name] = _set_aside(target)
             if old != new or target.is_symlink():
-                _copy(source, target)
+                copy_file(source, target)
             known[name] = new
         except OSError as error:
             failed[name] = error.strerror or str(error)
@@ -105,7 +105,7 @@ def _set_aside(path: Path) -> str:
     return free.name
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
     """The file at its new place, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f".{target.name}.nbcc")
