@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from engine.play import Played, one_step, play, run_code, scripted, workflow
+from notebook_bcc.engine.decide import decide
+from notebook_bcc.engine.intents import Stop
+from notebook_bcc.engine.state import Machine, RunState, evolve
 from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.journal.interface import PostedCommand
 from notebook_bcc.journal.memory import MemoryJournal
@@ -163,3 +166,10 @@ async def test_an_answer_that_comes_with_a_pause_is_not_lost_by_it() -> None:
     assert again.records(PlanUpdateDecided) == [PlanUpdateDecided(confirmed=True)]
     assert again.state.stopped is not None
     assert again.state.stopped.reason == "paused"
+
+
+def test_a_run_that_is_to_pause_and_is_then_cancelled_is_cancelled() -> None:
+    state = evolve(RunState(), {"machine": Machine(State.CANCELLED), "pause": True})
+    intent = decide(state)
+    assert isinstance(intent, Stop)
+    assert intent.reason == "cancelled"

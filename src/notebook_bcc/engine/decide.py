@@ -50,7 +50,7 @@ def decide(state: RunState) -> Intent:
     """The next intent. Never raises: a state that cannot go on is a Stop or a FAIL with its reason."""
     if state.fault:
         return _fail(state, state.fault)
-    if state.pause and state.fsm is not State.ACTION_RUNNING:
+    if state.pause and state.fsm not in (State.ACTION_RUNNING, State.CANCELLED):
         return Stop("paused", "paused on request")
     if state.promotions and state.fsm not in _AT_REST:
         return Promote(state.promotions[0]) if state.kernel.up else _kernel(state)
@@ -104,7 +104,7 @@ def _limit_reached(state: RunState) -> str:
 
 def time_is_up(limits: Limits) -> str:
     """What a run says that has had its seconds."""
-    return f"the time limit of {limits.run_seconds:g} seconds is reached (--max-seconds)"
+    return f"the time limit of {round(limits.run_seconds, 1):g} seconds is reached (--max-seconds)"
 
 
 def _fail(state: RunState, reason: str) -> Intent:
