@@ -78,6 +78,7 @@ def place(shell: Shell) -> Shell:
         database.execute("VACUUM")
     (shell.folder / "folder").mkdir()
     shell.write("folder/a.csv", HOUSES)
+    shell.write("folder/.hidden.csv", HOUSES)
     (shell.folder / "vacant").mkdir()
     os.mkfifo(shell.folder / "pipe.csv")
     return shell

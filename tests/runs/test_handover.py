@@ -122,3 +122,14 @@ def test_what_cannot_be_placed_is_told_and_the_rest_comes(tmp_path: Path, out: P
     placed = place_files(out, files(tmp_path, figures___a__png="a", b__txt="b"))
     assert list(placed.failed) == ["figures/a.png"]
     assert (out / "b.txt").read_text() == "b"
+
+
+def test_a_file_that_somebody_asked_for_stays_when_the_whole_is_delivered_again(tmp_path: Path, out: Path) -> None:
+    place_files(out, files(tmp_path, a__txt="a"), whole=True)
+    place_files(out, files(tmp_path, page__md="1"), asked_for=True)
+    place_files(out, files(tmp_path, a__txt="a2"), whole=True)
+    assert content(out) == {"a.txt": "a2", "page.md": "1"}
+    assert is_unedited(out / "page.md")
+    assert place_files(out, files(tmp_path, page__md="2"), asked_for=True).kept == {}
+    (out / "page.md").write_text("mine")
+    assert place_files(out, files(tmp_path, page__md="3"), asked_for=True).kept == {"page.md": "page.edited.md"}

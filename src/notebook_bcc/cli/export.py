@@ -90,7 +90,7 @@ def _place(files: Mapping[str, Path], folder: Path) -> None:
     """Put the files into the folder; what a person has edited there is kept under another name, and that is said."""
     if not folder.is_dir():
         raise NotebookFailed(path=str(folder), reason="this folder does not exist; create it, or choose another path")
-    placed = place_files(folder, files)
+    placed = place_files(folder, files, asked_for=True)
     for name, reason in placed.failed.items():
         raise NotebookFailed(path=str(folder / name), reason=reason)
     for name, kept in placed.kept.items():

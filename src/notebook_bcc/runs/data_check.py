@@ -98,7 +98,7 @@ def _check_varies(column: str, head: Head, path: Path) -> None:
 
 def _check_test(path: Path, data: Head, wish: DataWish) -> None:
     head = _readable(path, read_head(path), wish)
-    if head.names is None or data.names is None or head.ascii_only or data.ascii_only:
+    if not (_is_certain(head) and _is_certain(data)) or head.names is None or data.names is None:
         return
     features = [name for name in data.names if name not in wish.targets]
     if features and not set(features) & set(head.names):
@@ -106,6 +106,11 @@ def _check_test(path: Path, data: Head, wish: DataWish) -> None:
             f"--test {str(path)!r} has none of the columns of {wish.data.name!r}: it has {_listed(head.names)}, and a "
             f"model would need {_listed(features)}"
         )
+
+
+def _is_certain(head: Head) -> bool:
+    """Whether its names are read as they are meant: in an unclear encoding only those of plain letters are."""
+    return head.names is not None and (not head.ascii_only or all(name.isascii() for name in head.names))
 
 
 def _hint(wanted: str, names: Iterable[str], *, there: str = "It has") -> str:
@@ -137,4 +142,5 @@ def _data_files(folder: Path) -> list[str]:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    return [name for name in names if Path(name).suffix.lower() in {*FORMATS, *SCRIPTS, ".gz", ".zip", ".bz2", ".xz"}]
+    known = {*FORMATS, *SCRIPTS, ".gz", ".zip", ".bz2", ".xz"}
+    return [name for name in names if Path(name).suffix.lower() in known and not name.startswith(".")]

@@ -20,6 +20,8 @@ MANIFEST: Final = ".nbcc-delivery.json"
 _FILES: Final = "files"
 # Stands for a digest where a link was placed.
 _LINK: Final = "link"
+# Stands before the digest of a file that somebody asked for by itself.
+_ASKED_FOR: Final = "asked for: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,33 +34,39 @@ class Placed:
 
 
 def place_files(
-    folder: Path, files: Mapping[str, Path], *, links: Mapping[str, Path] | None = None, whole: bool = False
+    folder: Path,
+    files: Mapping[str, Path],
+    *,
+    links: Mapping[str, Path] | None = None,
+    whole: bool = False,
+    asked_for: bool = False,
 ) -> Placed:
     """Copy files into a folder of a person's, under their names there (paths with slashes); `links` point to theirs.
 
-    `whole`: this is the whole delivery; unedited files of an earlier one that are not among these are removed.
+    `whole`: this is the whole delivery; unedited files of an earlier one that are not among these are removed, but not
+    those that somebody has `asked_for` one by one.
     """
     delivered = _read_manifest(folder)
     kept: dict[str, str] = {}
     failed: dict[str, str] = {}
-    known = {} if whole else dict(delivered)
+    known = {name: value for name, value in delivered.items() if not whole or value.startswith(_ASKED_FOR)}
     for name, source in files.items():
         target = folder / name
         try:
             new = digest(source)
             old = "" if _is_our_link(target, delivered.get(name, "")) else digest(target)
-            if old and old not in (new, delivered.get(name)):
+            if old and old not in (new, delivered.get(name, "").removeprefix(_ASKED_FOR)):
                 kept[name] = _set_aside(target)
             if old != new or target.is_symlink():
                 copy_file(source, target)
-            known[name] = new
+            known[name] = f"{_ASKED_FOR}{new}" if asked_for else new
         except OSError as error:
             failed[name] = error.strerror or str(error)
     for name, source in (links or {}).items():
         try:
             value = delivered.get(name, "")
             old = "" if _is_our_link(folder / name, value) else digest(folder / name)
-            if old and old != value:
+            if old and old != value.removeprefix(_ASKED_FOR):
                 kept[name] = _set_aside(folder / name)
             _link(source, folder / name)
             known[name] = _LINK
@@ -80,7 +88,7 @@ def note_delivered(*paths: Path) -> None:
 
 def is_unedited(path: Path) -> bool:
     """Whether the file is there as it was delivered."""
-    return _read_manifest(path.parent).get(path.name, "") == digest(path) != ""
+    return _read_manifest(path.parent).get(path.name, "").removeprefix(_ASKED_FOR) == digest(path) != ""
 
 
 def digest(path: Path) -> str:
