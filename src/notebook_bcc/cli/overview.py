@@ -27,7 +27,7 @@ from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
 from notebook_bcc.runs.folder import find_run, run_folders
-from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
+from notebook_bcc.runs.lifecycle import RunSummary, load_state, only_delivery_is_left, summarize
 from notebook_bcc.runs.saver import models_used
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
@@ -218,6 +218,9 @@ def _next_command(summary: RunSummary, state: RunState) -> str:
     run = summary.folder.run_id
     if summary.status == "running":
         return f"nbcc pause {run}, or nbcc cancel {run}"
+    if summary.status == "completed" and only_delivery_is_left(state, summary.folder):
+        # Its process died in the verification, or right after its last action.
+        return f"nbcc resume {run}, which delivers what the run has made"
     if summary.status == "completed":
         return f"nbcc export {run}, or nbcc verify {run}"
     if state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):

@@ -189,7 +189,7 @@ async def resumed(
             kernel_url=order.kernel_url,
         ) as session:
             before = session.state
-            if not _only_delivery_is_left(before, folder):
+            if not only_delivery_is_left(before, folder):
                 record = _resume_record(before, order, first, forgets=posted[-1].seq if posted else 0)
                 await session.begin(record)
                 if order.kernel_url not in (None, before.kernel_url):
@@ -204,7 +204,7 @@ async def _leave_server(state: RunState, folder: RunFolder, *, workshop: Worksho
         company.warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
 
 
-def _only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
+def only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
     """Whether the process died after the workflow was completed and before everything was delivered: the report is the
     last of it."""
     if state.fsm is not State.WORKFLOW_COMPLETED or state.stopped is None:
