@@ -251,3 +251,8 @@ def test_an_unreadable_file_has_no_such_stage(tmp_path: Path) -> None:
     rehearsal.play("integrity")
     rehearsal.play("exploration")
     assert rehearsal.cells == []
+
+
+def test_a_stray_label_warns_nobody_when_columns_are_asked_alone(tmp_path: Path) -> None:
+    played = play(tmp_path, asked(["no"] * 200 + ["yes"] * 99 + ["maybe"], "churn"), target="churn")
+    assert (played.names["task"], played.names["can_model"]) == ("multiclass", True)

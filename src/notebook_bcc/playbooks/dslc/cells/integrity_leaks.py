@@ -31,6 +31,8 @@ answer, measure = few[target_names].astype(str).agg(" ".join, axis=1), "accuracy
 answer, measure = few[target].astype(str), "{{ "roc_auc" if v.task == "binary" else "accuracy" }}"
 #% endif
 answer = answer.where(answer.map(answer.value_counts()) >= 6, "(rare)")
+answer = answer[answer.map(answer.value_counts()) >= 6]  # so few rows cannot be in every fold
+codes = codes.loc[answer.index]
 related = codes.rank().corrwith(answer.map({label: at for at, label in enumerate(sorted(answer.unique()))})).abs().fillna(0.0)
 #% endif
 single_scores = {}

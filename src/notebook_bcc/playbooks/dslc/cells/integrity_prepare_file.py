@@ -99,3 +99,8 @@ long_lists = {}
 #% endif
 imports = ["import numpy as np", "import pandas as pd"]
 Path("prepare.py").write_text(as_module(imports, long_lists, prepare_functions), encoding="utf-8")
+#% if lang == "zh"
+print(f"prepare.py 中有 {len(prepare_functions)} 个函数")
+#% else
+print(f"functions in prepare.py: {len(prepare_functions)}")
+#% endif

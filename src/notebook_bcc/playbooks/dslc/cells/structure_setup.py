@@ -1,4 +1,5 @@
 import logging
+import warnings
 from pathlib import Path
 
 # Which fonts matplotlib looks for, and where it keeps them, is no news for a reader.
@@ -11,6 +12,8 @@ import pandas as pd
 Path("figures").mkdir(exist_ok=True)
 pd.set_option("display.max_columns", 30, "display.max_colwidth", 60, "display.width", 160)
 pd.set_option("display.float_format", "{:,.6g}".format)
+# Where a package lies on this machine is no news either.
+warnings.formatwarning = lambda message, category, *where, **more: f"{category.__name__}: {message}\n"
 np.random.seed(0)  # what is drawn by chance is drawn the same way each time
 plt.rcParams.update({
     "figure.figsize": (8, 4.5),
