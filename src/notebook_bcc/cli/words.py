@@ -105,9 +105,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "type_answer": ("Answer (empty: later): ", "请输入答案（直接回车表示稍后回答）："),
     "choose_again": ("Please answer with one of the {count} above.", "请从以上 {count} 项中选择。"),
     "left_out": (
-        "{count:code cell|code cells} that failed or only looked left out of the notebook; "
+        "{count:code cell|code cells} left out of the notebook, which only looked for what the data hold, or failed; "
         "nbcc export {run} --all --to ipynb has everything",
-        "笔记本中略去了 {count} 个执行失败或只用于查看的代码单元格；"
+        "笔记本中略去了 {count} 个代码单元格（只用于查看数据，或执行失败）；"
         "如需包含，请运行 nbcc export {run} --all --to ipynb",
     ),
     "verifying": (
