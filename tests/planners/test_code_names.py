@@ -99,3 +99,10 @@ def test_names_inside_a_comprehension_or_a_lambda_are_its_own(source: str, read:
 def test_what_is_no_python_says_so() -> None:
     with pytest.raises(SyntaxError):
         read_code("a = = 1")
+
+
+@pytest.mark.parametrize(
+    "loop", ["[b for b in c]", "{b for b in c}", "{b: 1 for b in c}", "[[b for b in d] for d in c]"]
+)
+def test_what_a_comprehension_binds_is_its_own_on_every_python(loop: str) -> None:
+    assert read_code(f"def f(x={loop}):\n    return x").names == CodeNames(read=frozenset("c"), made=frozenset("f"))

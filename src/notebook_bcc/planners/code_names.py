@@ -180,8 +180,28 @@ class _Walk:
         self._waiting.append((node.body, local | {one.arg for one in named}))
 
 
+class _AsGenerators(ast.NodeTransformer):
+    """Comprehensions as generators, which bind the same names: from Python 3.12 on the table of a module lists what its
+    comprehensions bind for themselves."""
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._generator(node, node.elt)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._generator(node, node.elt)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._generator(node, ast.Tuple(elts=[node.key, node.value], ctx=ast.Load()))
+
+    def _generator(self, node: ast.ListComp | ast.SetComp | ast.DictComp, element: ast.expr) -> ast.AST:
+        made = ast.GeneratorExp(elt=element, generators=node.generators)
+        return ast.copy_location(self.generic_visit(made), node)
+
+
 def table_names(statement: ast.stmt, nodes: list[ast.AST], text: str) -> CodeNames:
     """The names of any statement, as Python itself sees them."""
+    if any(isinstance(node, _COMPREHENSIONS) for node in nodes):
+        text = ast.unparse(_AsGenerators().visit(ast.parse(text)))
     top = symtable.symtable(text, "<cell>", "exec")
     read = {
         symbol.get_name()
