@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+import urllib.parse  # noqa: F401  # pathlib imports it late, when a role may have given up the right to read it
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

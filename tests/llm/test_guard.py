@@ -149,7 +149,8 @@ def test_without_knowing_what_exists_whatever_is_read_may_be() -> None:
 def test_the_objection_names_what_is_to_be_done() -> None:
     assert "another name" in objection("df = df.dropna()", RAILS)
     assert "line 1" in objection("print('a'", RAILS)
-    for source in ("-" * 5_999 + "1", "a" + ".a" * 2_999, "a\0"):
+    # How deep Python's parser goes is another thing from version to version.
+    for source in ("-" * 5_999 + "1", "a\0"):
         assert "no Python: " in objection(source, RAILS)
     assert "listed" in objection("print(holdout)", RAILS)
 

@@ -22,7 +22,7 @@ _TEXTUAL_TYPES = frozenset(
         "numpy.complex128", "numpy.complex64", "pandas.Timestamp", "pandas.Timedelta",
         "pandas._libs.tslibs.timestamps.Timestamp", "pandas._libs.tslibs.timedeltas.Timedelta",
         "pandas._libs.tslibs.nattype.NaTType", "pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib.WindowsPath",
-        "pathlib._local.PosixPath", "pathlib._local.WindowsPath", "uuid.UUID",
+        "pathlib._local.PosixPath", "pathlib._local.PurePosixPath", "pathlib._local.WindowsPath", "uuid.UUID",
     }
 )  # fmt: skip
 # How the work is done, not what it is done on: never listed as variables.
