@@ -87,7 +87,7 @@ def _run_all(notebook: NotebookNode, folder: Path) -> None:
 
 def _shown(cell: NotebookNode) -> object:
     """What a cell has printed and shown. How a text is cut into pieces depends on timing."""
-    bundles = [output.get("data", {}) for output in cell.outputs]
+    bundles = [output["data"] for output in cell.outputs if "data" in output]
     data = [{mime: text for mime, text in one.items() if not mime.startswith("image/")} for one in bundles]
     return "".join(output.get("text", "") for output in cell.outputs), data
 
