@@ -86,9 +86,11 @@ def test_a_folder_of_the_users_gets_copies_of_its_own(tmp_path: Path) -> None:
     assert (folder.path / "prepare.py").read_text() == "p = 1"
 
 
-def test_a_large_input_is_linked_to_the_users_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("notebook_bcc.runs.folder.LARGEST_COPY", 3)
-    folder = make(tmp_path, out_folder=tmp_path / "results")
+def test_a_large_input_is_linked_to_the_users_own_file(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("a,b\n")
+    folder = create_folder(tmp_path / "runs", name="x", at=AT)
+    given = [Input(tmp_path / "train.csv", "train.csv")]
+    fill_folder(folder, inputs=given, out_folder=tmp_path / "results", largest_copy=3)
     folder.notebook.write_text("{}")
     assert hand_out(folder, whole=True) == []
     assert os.readlink(tmp_path / "results/train.csv") == "../train.csv"

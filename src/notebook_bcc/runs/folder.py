@@ -206,6 +206,7 @@ def fill_folder(
     out: Path | None = None,
     out_folder: Path | None = None,
     large: int = LARGE_FILE,
+    largest_copy: int = LARGEST_COPY,
 ) -> None:
     """Copy in what the run needs, and link the notebook to where it is wanted. Raises RunRefused."""
     try:
@@ -221,18 +222,20 @@ def fill_folder(
         if models is not None:
             _keep_models(models, folder)
         if out is not None or out_folder is not None:
-            _keep_destination(folder, inputs, out, out_folder)
+            _keep_destination(folder, inputs, out, out_folder, largest_copy=largest_copy)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
 
 
-def _keep_destination(folder: RunFolder, inputs: Sequence[Input], out: Path | None, out_folder: Path | None) -> None:
+def _keep_destination(
+    folder: RunFolder, inputs: Sequence[Input], out: Path | None, out_folder: Path | None, *, largest_copy: int
+) -> None:
     if out_folder is not None:
         out_folder.mkdir(parents=True, exist_ok=True)
     wanted = Destination(
         file=out.absolute() if out is not None else None,
         folder=out_folder.absolute() if out_folder is not None else None,
-        large={one.name: one.source.absolute() for one in inputs if one.source.stat().st_size > LARGEST_COPY},
+        large={one.name: one.source.absolute() for one in inputs if one.source.stat().st_size > largest_copy},
     )
     (folder.path / _DESTINATION).write_text(wanted.text() + "\n", encoding="utf-8")
 
