@@ -14,8 +14,8 @@ from benchmarks.harness import Bench, Contender, Figures, Row, compare, interlea
 from benchmarks.jupyter_peers import SOURCE, notebook_of
 from benchmarks.stock_server import StockServer, stock_server
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 SIZE = 5_000_000
 BIG = f"display({{'text/plain': 'x', 'text/html': 'y' * {SIZE}}}, raw=True)"

@@ -26,24 +26,25 @@ from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Journal
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import Limits, RunStarted
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.records import RunStarted
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.interface import Execution, Kernel
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.llm.chat import ChatModel, Schema
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.providers.names import Access, parse_model
+from notebook_bcc.llm.providers.prices import read_prices
+from notebook_bcc.llm.providers.registry import open_model
 from notebook_bcc.planners.interface import Generated, Planner
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.chat import ChatMessage, ChatModel, Schema, Usage
-from notebook_bcc.planners.llm.doors import open_model
-from notebook_bcc.planners.llm.naming import Access, parse_model
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prices import read_prices
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.model_exchange import ChatMessage, Usage
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.cells import Output
+from notebook_bcc.protocol.limits import Budget, Limits
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.harness import Bench, Contender, Figures, Row, compare, interleave, peer_missing
-from notebook_bcc.planners.llm.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import Scanner
 
 OURS, ASYNC, PUSH = "our scanner", "ijson (asyncio)", "ijson"
 ACTIONS, PASSES = 600, 5

@@ -21,8 +21,8 @@ from benchmarks.harness import Bench, Contender, Figures, Row, compare, interlea
 from benchmarks.service import Served, served
 from benchmarks.service_process import LINES, action
 from notebook_bcc.planners.interface import ActionData
-from notebook_bcc.planners.remote import RemotePlanner
-from notebook_bcc.planners.remote_stream import ActionReader, RemoteLimits
+from notebook_bcc.planners.remote.planner import RemotePlanner
+from notebook_bcc.planners.remote.stream import ActionReader, RemoteLimits
 from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.protocol.observation import Current, Location, Observation, Progress
 

@@ -17,22 +17,23 @@ from benchmarks.harness import Figures, all_cpu_seconds, stopwatch
 from benchmarks.jupyter_peers import SOURCE
 from benchmarks.langgraph_peer import entry as kilobyte
 from benchmarks.langgraph_peer import size_of
-from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.journal.records import ActionCompleted, KernelStarted, Limits, RunStarted
-from notebook_bcc.journal.sqlite import SqliteJournal
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.journal.records import ActionCompleted, KernelStarted, RunStarted
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
+from notebook_bcc.runs.factories import Workshop
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.session import Company, session_of
-from notebook_bcc.runs.workshop import Workshop
 
 ACTIONS_PER_BEHAVIOR = 20
 PLAN = Workflow(name="bench", stages=(Stage(id="stage", steps=(Step(id="step", goal="all of it"),)),))

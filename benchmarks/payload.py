@@ -16,12 +16,13 @@ from typing import Literal
 from benchmarks.harness import Bench, Row
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import Limits, Policies, RunStarted
+from notebook_bcc.journal.records import RunStarted
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import Generated
-from notebook_bcc.planners.script import Behavior, ScriptedAction
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior, ScriptedAction
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig, Request
 from notebook_bcc.protocol.vocabulary import Level
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow

@@ -1,7 +1,7 @@
-"""The house rules of the source, kept by reading it: floors, visible imports, doors, and what may happen where.
+"""The rules of the source, kept by reading it: layers, visible imports, adapters, and what may happen where.
 
-Each law is a function from one parsed module to the places that break it. The facts it goes by (floors, doors, border
-posts) are the data below; a change of the house is a change of that data, in the same commit.
+Each law is a function from one parsed module to the places that break it. The facts it goes by (layers, adapters,
+border posts) are the data below; a change of the layout is a change of that data, in the same commit.
 """
 
 from __future__ import annotations
@@ -18,37 +18,42 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "notebook_bcc"
 OURS = "notebook_bcc"
 
-FLOORS = {
+LAYERS = {
     "errors": 0,
     "protocol": 1,
     "fsm": 2,
-    **dict.fromkeys(["notebook", "kernel", "planners", "journal"], 3),
-    "engine": 4,
-    **dict.fromkeys(["runs", "server", "conformance"], 5),
-    **dict.fromkeys(["web", "settings", "bridges"], 6),
-    "wiring": 7,
-    **dict.fromkeys(["cli", "compat"], 8),
-    **dict.fromkeys(["__init__", "__main__"], 9),
+    **dict.fromkeys(["notebook", "kernel", "sandbox", "planners", "journal"], 3),
+    **dict.fromkeys(["playbook", "llm"], 4),
+    "engine": 5,
+    **dict.fromkeys(["runs", "server", "conformance"], 6),
+    **dict.fromkeys(["settings", "views"], 7),
+    "wiring": 8,
+    "api": 9,
+    **dict.fromkeys(["web", "fleet", "bridges", "compat"], 10),
+    "cli": 11,
+    **dict.fromkeys(["__init__", "__main__"], 12),
 }
-# Every library from outside, and the only places that may know it. A path that ends in "/" is a room.
-DOORS = {
-    "pydantic": ["protocol/", "journal/", "planners/", "settings.py"],
+# Packages that never know each other although their layers would allow it: a planner is chosen in wiring.
+STRANGERS = {"engine": {"playbook", "llm"}, "kernel/inside": {OURS}, "cli": {"compat"}}
+# Every library from outside, and the only places that may know it. A path that ends in "/" is a package.
+ADAPTERS = {
+    "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
     "uvicorn": ["server/serving.py", "server/connection.py"],
-    "httptools": ["server/connection.py", "planners/remote_transport.py"],
-    "wsproto": ["kernel/jupyter_server_socket.py"],
-    "msgspec": ["protocol/deferred.py", "planners/llm/scanner.py"],
+    "httptools": ["server/connection.py", "planners/remote/transport.py"],
+    "wsproto": ["kernel/jupyter_server/socket.py"],
+    "msgspec": ["protocol/deferred.py", "llm/stream/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
-    "httpx2": ["planners/", "kernel/", "conformance/"],
-    "regex": ["engine/context_filter.py"],
+    "httpx2": ["planners/", "llm/", "kernel/", "conformance/"],
+    "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "runs/heads/sqlite.py"],
     "pyarrow": ["runs/heads/columnar.py"],
-    "yaml": ["planners/", "settings.py"],
-    "jinja2": ["planners/playbook/templates.py", "planners/playbook/grammar.py"],
-    "openai": ["planners/llm/openai_door.py"],
-    "anthropic": ["planners/llm/anthropic_door.py"],
+    "yaml": ["planners/", "playbook/", "settings.py"],
+    "jinja2": ["playbook/templates/environment.py", "playbook/templates/grammar.py"],
+    "openai": ["llm/providers/openai.py"],
+    "anthropic": ["llm/providers/anthropic.py"],
     **{name: ["cli/"] for name in ("typer", "click", "rich")},
 }
 PRINTERS = ["cli/"]
@@ -57,19 +62,17 @@ LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
 BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
-BORDER_POSTS += ["engine/registry.py", "engine/stream.py", "kernel/probe.py", "kernel/scripted.py"]
+BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
-ENVIRONMENT_READERS = ["settings.py", "kernel/process.py"]
+ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.
-PURE = [f"engine/{name}.py" for name in ("decide", "reduce", "observe", "context_filter", "reward", "tracking")]
-PURE += ["engine/figures.py"]
-PURE += [f"planners/llm/{name}.py" for name in ("budget", "progress", "scanner", "share", "sharing_text", "prompt")]
-PURE += [f"planners/llm/{name}.py" for name in ("bracket_walk", "claims", "guard", "ownership", "verdicts")]
-PURE += ["fsm/table.py", "fsm/diagram.py", "protocol/"]
-PURE += [
-    f"planners/playbook/{name}.py"
-    for name in ("values", "placing", "filters", "grammar", "facts", "outlook", "content")
-]
+PURE = ["protocol/", "fsm/table.py", "fsm/diagram.py", "engine/fold/", "engine/observation/"]
+PURE += [f"engine/{name}.py" for name in ("decide", "reduce", "reward")]
+PURE += [f"llm/{name}.py" for name in ("budget", "progress", "verdicts")]
+PURE += ["llm/stream/", "llm/guard/guard.py", "llm/guard/ownership.py", "llm/guard/claims.py"]
+PURE += [f"llm/prompt/{name}.py" for name in ("sharing", "sharing_text", "parts")]
+PURE += [f"playbook/templates/{name}.py" for name in ("values", "placing", "filters", "grammar")]
+PURE += [f"playbook/{name}.py" for name in ("facts", "outlook", "content")]
 IMPURE = {"asyncio", "anyio", "logging", "os", "random", "secrets", "socket", "subprocess", "time", "uuid"}
 SHAPELESS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "tools"}
 LONGEST_MODULE = 500
@@ -96,7 +99,7 @@ class Module:
         return parse(self.source)
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         return self.path.split("/")[0].removesuffix(".py")
 
     def lives_in(self, places: list[str]) -> bool:
@@ -130,16 +133,25 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def imports_go_down(module: Module) -> Iterator[Break]:
-    if module.room not in FLOORS:
-        yield 1, f"room {module.room!r} has no floor"
+    if module.package not in LAYERS:
+        yield 1, f"package {module.package!r} has no layer"
         return
     for line, name in imported(module.tree):
         if name.split(".")[0] != OURS or name == f"{OURS}.__version__":
             continue
         target = name.split(".")[1] if "." in name else "__init__"
-        if target != module.room and FLOORS.get(target, 99) >= FLOORS[module.room]:
-            way = "sideways" if FLOORS.get(target) == FLOORS[module.room] else "up"
-            yield line, f"{module.room} (floor {FLOORS[module.room]}) imports {way}: {name}"
+        if target != module.package and LAYERS.get(target, 99) >= LAYERS[module.package]:
+            way = "sideways" if LAYERS.get(target) == LAYERS[module.package] else "up"
+            yield line, f"{module.package} (layer {LAYERS[module.package]}) imports {way}: {name}"
+
+
+def strangers_stay_strangers(module: Module) -> Iterator[Break]:
+    for place, unknown in STRANGERS.items():
+        if module.lives_in([f"{place}/"]):
+            for line, name in imported(module.tree):
+                parts = name.split(".")
+                if parts[0] == OURS and ({OURS, *parts[1:2]} & unknown):
+                    yield line, f"{place} does not know {name}"
 
 
 def imports_are_visible(module: Module) -> Iterator[Break]:
@@ -154,16 +166,16 @@ def imports_are_visible(module: Module) -> Iterator[Break]:
                     yield line, f"{name} is imported inside a function"
 
 
-def libraries_have_a_door(module: Module) -> Iterator[Break]:
+def libraries_have_an_adapter(module: Module) -> Iterator[Break]:
     for line, name in imported(module.tree):
         library = name.split(".")[0]
-        if library in DOORS and not module.lives_in(DOORS[library]):
-            yield line, f"{library} may be imported in {', '.join(DOORS[library])} only"
-        if library not in {*DOORS, *sys.stdlib_module_names, OURS}:
-            yield line, f"{library} has no door: name one in DOORS"
+        if library in ADAPTERS and not module.lives_in(ADAPTERS[library]):
+            yield line, f"{library} may be imported in {', '.join(ADAPTERS[library])} only"
+        if library not in {*ADAPTERS, *sys.stdlib_module_names, OURS}:
+            yield line, f"{library} has no adapter: name one in ADAPTERS"
 
 
-def only_the_top_floor_prints(module: Module) -> Iterator[Break]:
+def only_the_command_line_prints(module: Module) -> Iterator[Break]:
     for call, name in calls(ast.walk(module.tree)):
         if name == "print" and not module.lives_in(PRINTERS):
             yield call.lineno, "print outside of cli; a user's news is a record, a developer's goes to the log"
@@ -224,7 +236,7 @@ def settings_read_the_environment(module: Module) -> Iterator[Break]:
             yield line, f"{name} outside of {', '.join(ENVIRONMENT_READERS)}"
 
 
-def pure_rooms_touch_nothing(module: Module) -> Iterator[Break]:
+def pure_modules_touch_nothing(module: Module) -> Iterator[Break]:
     if not module.lives_in(PURE):
         return
     for line, name in imported(module.tree):
@@ -253,15 +265,16 @@ def front_door_is_small(module: Module) -> Iterator[Break]:
 Law = Callable[[Module], Iterator[Break]]
 LAWS: list[Law] = [
     imports_go_down,
+    strangers_stay_strangers,
     imports_are_visible,
-    libraries_have_a_door,
-    only_the_top_floor_prints,
+    libraries_have_an_adapter,
+    only_the_command_line_prints,
     one_event_loop,
     only_border_posts_catch_everything,
     modules_are_one_idea,
     nothing_happens_on_import,
     settings_read_the_environment,
-    pure_rooms_touch_nothing,
+    pure_modules_touch_nothing,
     front_door_is_small,
 ]
 
@@ -281,27 +294,38 @@ def test_the_house_keeps_the_law(law: Law) -> None:
     assert not broken, f"the law {law.__name__!r} is broken:\n  " + "\n  ".join(broken)
 
 
+PLACES = [place for places in ADAPTERS.values() for place in places]
+PLACES += [*PURE, *PRINTERS, *LOOP_OWNERS, *BORDER_POSTS, *ENVIRONMENT_READERS, *(f"{one}/" for one in STRANGERS)]
+
+
+@pytest.mark.parametrize("place", sorted(set(PLACES)))
+def test_every_place_that_a_law_names_exists(place: str) -> None:
+    assert any(module.lives_in([place]) for module in house())
+
+
 BROKEN: list[tuple[Law, str, str]] = [
     (imports_go_down, "fsm/machine.py", "from notebook_bcc.engine.runner import Runner"),
-    (imports_go_down, "kernel/local.py", "from notebook_bcc.journal.records import Record"),
+    (imports_go_down, "kernel/local/kernel.py", "from notebook_bcc.journal.records import Record"),
     (imports_go_down, "planners/replay.py", "import notebook_bcc.journal.records"),
     (imports_go_down, "errors.py", "from notebook_bcc import protocol"),
     (imports_go_down, "engine/runner.py", "import notebook_bcc"),
-    (imports_go_down, "cli/main.py", "from notebook_bcc.compat import Config"),
+    (strangers_stay_strangers, "cli/main.py", "from notebook_bcc.compat import Config"),
     (imports_go_down, "engine/runner.py", "if TYPE_CHECKING:\n    from notebook_bcc.settings import Settings"),
     (imports_go_down, "cellar/wine.py", "x = 1"),
+    (strangers_stay_strangers, "engine/decide.py", "from notebook_bcc.llm.budget import call_of"),
+    (strangers_stay_strangers, "kernel/inside/probe.py", "from notebook_bcc.errors import BccError"),
     (imports_are_visible, "engine/runner.py", "from . import decide"),
     (imports_are_visible, "engine/runner.py", "from notebook_bcc.fsm import *"),
     (imports_are_visible, "engine/runner.py", "def f():\n    from notebook_bcc.fsm import table"),
     (imports_are_visible, "engine/runner.py", "class A:\n    async def f(self):\n        import notebook_bcc.fsm"),
-    (libraries_have_a_door, "engine/runner.py", "import zmq.asyncio"),
-    (libraries_have_a_door, "kernel/local.py", "def f():\n    import nbformat"),
-    (libraries_have_a_door, "runs/folder.py", "from sqlite3 import connect"),
-    (libraries_have_a_door, "engine/decide.py", "import numpy as np"),
-    (only_the_top_floor_prints, "engine/runner.py", "def f():\n    print(1)"),
+    (libraries_have_an_adapter, "engine/runner.py", "import zmq.asyncio"),
+    (libraries_have_an_adapter, "kernel/local/kernel.py", "def f():\n    import nbformat"),
+    (libraries_have_an_adapter, "runs/folder.py", "from sqlite3 import connect"),
+    (libraries_have_an_adapter, "engine/decide.py", "import numpy as np"),
+    (only_the_command_line_prints, "engine/runner.py", "def f():\n    print(1)"),
     (one_event_loop, "runs/lifecycle.py", "def f():\n    asyncio.run(g())"),
     (one_event_loop, "runs/lifecycle.py", "from asyncio import run"),
-    (one_event_loop, "kernel/local.py", "def f(loop):\n    loop.run_until_complete(g())"),
+    (one_event_loop, "kernel/local/kernel.py", "def f(loop):\n    loop.run_until_complete(g())"),
     (one_event_loop, "cli/main.py", "def f():\n    asyncio.run(g())\n    asyncio.run(h())"),
     (
         one_event_loop,
@@ -309,7 +333,7 @@ BROKEN: list[tuple[Law, str, str]] = [
         "def f():\n    with asyncio.Runner() as runner:\n        runner.run(g())",
     ),
     (only_border_posts_catch_everything, "engine/perform.py", "try:\n    f()\nexcept Exception:\n    pass"),
-    (only_border_posts_catch_everything, "kernel/local.py", "try:\n    f()\nexcept:\n    pass"),
+    (only_border_posts_catch_everything, "kernel/local/kernel.py", "try:\n    f()\nexcept:\n    pass"),
     (
         only_border_posts_catch_everything,
         "runs/folder.py",
@@ -325,10 +349,10 @@ BROKEN: list[tuple[Law, str, str]] = [
     (nothing_happens_on_import, "runs/folder.py", "def f(text=Path('a').read_text()):\n    pass"),
     (nothing_happens_on_import, "runs/folder.py", "def f():\n    global x\n    x = 1"),
     (settings_read_the_environment, "engine/runner.py", "def f():\n    return os.environ['A']"),
-    (settings_read_the_environment, "kernel/local.py", "from os import getenv"),
-    (pure_rooms_touch_nothing, "engine/decide.py", "import time"),
-    (pure_rooms_touch_nothing, "engine/reduce.py", "async def f():\n    await g()"),
-    (pure_rooms_touch_nothing, "protocol/cells.py", "def f():\n    return datetime.now(UTC)"),
+    (settings_read_the_environment, "kernel/local/kernel.py", "from os import getenv"),
+    (pure_modules_touch_nothing, "engine/decide.py", "import time"),
+    (pure_modules_touch_nothing, "engine/reduce.py", "async def f():\n    await g()"),
+    (pure_modules_touch_nothing, "protocol/cells.py", "def f():\n    return datetime.now(UTC)"),
     (front_door_is_small, "__init__.py", f"__all__ = {[f'name{i}' for i in range(21)]}"),
     (front_door_is_small, "__init__.py", f"from a import {', '.join(f'name{i}' for i in range(21))}"),
 ]
@@ -338,8 +362,8 @@ SOUND: list[tuple[str, str]] = [
         "from notebook_bcc.kernel.interface import Kernel\nfrom notebook_bcc.engine.decide import decide",
     ),
     ("engine/runner.py", "try:\n    f()\nexcept Exception as error:\n    g(error)"),
-    ("kernel/local.py", "import asyncio\n\nimport jupyter_client\n\ndef f():\n    import zmq\n    open('a')"),
-    ("kernel/local.py", "try:\n    f()\nexcept BaseException:\n    close()\n    raise"),
+    ("kernel/local/kernel.py", "import asyncio\n\nimport jupyter_client\n\ndef f():\n    import zmq\n    open('a')"),
+    ("kernel/local/kernel.py", "try:\n    f()\nexcept BaseException:\n    close()\n    raise"),
     ("cli/main.py", "def main():\n    print(asyncio.run(f()))"),
     ("cli/main.py", "from notebook_bcc import __version__"),
     ("settings.py", "def read():\n    return os.environ['A']"),

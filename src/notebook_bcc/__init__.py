@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     )
     from notebook_bcc.compat.script_store import ScriptStore
     from notebook_bcc.compat.values import WorkflowContext
-    from notebook_bcc.engine.registry import ActionRegistry
+    from notebook_bcc.engine.actions.registry import ActionRegistry
     from notebook_bcc.engine.runner import Runner
     from notebook_bcc.errors import BccError
     from notebook_bcc.fsm.machine import StateMachine
     from notebook_bcc.journal.memory import MemoryJournal
     from notebook_bcc.journal.records import RunStarted
-    from notebook_bcc.kernel.local import LocalKernel
+    from notebook_bcc.kernel.local.kernel import LocalKernel
     from notebook_bcc.planners.callable import CallablePlanner
     from notebook_bcc.protocol.actions import ActionMetadata
     from notebook_bcc.protocol.observation import SectionProgress

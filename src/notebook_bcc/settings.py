@@ -10,12 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
-
-Language = Literal["en", "zh"]
+from notebook_bcc.protocol.vocabulary import Language
 
 SECRETS: Final = frozenset({"dslc_token", "backend_token"})
 

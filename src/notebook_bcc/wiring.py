@@ -8,39 +8,39 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from notebook_bcc.engine.decide import budget_of
-from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.errors import MessageInvalid, RunRefused, SettingsInvalid
-from notebook_bcc.journal.records import INPUTS, Limits
+from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
+from notebook_bcc.kernel.local.process import find_kernelspec
 from notebook_bcc.kernel.outputs import OutputLimits
-from notebook_bcc.kernel.process import find_kernelspec
+from notebook_bcc.llm.budget import check_budget
+from notebook_bcc.llm.choice import ChoiceFiles, read_choice
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.limits import LlmLimits
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.providers.names import ModelName, access
+from notebook_bcc.llm.providers.registry import check_library, open_model
+from notebook_bcc.llm.service import ModelService
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget, check_budget
-from notebook_bcc.planners.llm.choice import ChoiceFiles, read_choice
-from notebook_bcc.planners.llm.doors import check_library, open_model
-from notebook_bcc.planners.llm.limits import LlmLimits
-from notebook_bcc.planners.llm.naming import ModelName, access
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.llm.service import ModelService
-from notebook_bcc.planners.playbook.check import load_playbook
-from notebook_bcc.planners.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
-from notebook_bcc.planners.playbook.planner import PlaybookPlanner
-from notebook_bcc.planners.remote import Dialect, RemotePlanner, RemoteTimeouts
-from notebook_bcc.planners.script import Script
-from notebook_bcc.planners.script_file import parse_script, read_script
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner, RemoteTimeouts
+from notebook_bcc.planners.script.file import parse_script, read_script
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Script
+from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
+from notebook_bcc.playbook.planner import PlaybookPlanner
+from notebook_bcc.protocol.limits import Budget, Limits, budget_of
 from notebook_bcc.runs.data_check import check_data
 from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, default_name, told_inputs
+from notebook_bcc.runs.factories import KernelWish, Workshop
 from notebook_bcc.runs.folder import Input, RunFolder, check_inputs
 from notebook_bcc.runs.lifecycle import RunOrder, read_entries
 from notebook_bcc.runs.packages import check_packages
 from notebook_bcc.runs.recording import Recording, read_recording
-from notebook_bcc.runs.workshop import KernelWish, Workshop
 from notebook_bcc.server.metrics import Counted
 from notebook_bcc.settings import Settings, read_address, read_model_keys, without_credentials
 

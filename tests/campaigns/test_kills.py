@@ -22,7 +22,7 @@ from notebook_bcc.engine.reduce import fold
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, RunStopped
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.protocol.vocabulary import State
 
 CELLS_A_STEP = 5

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from engine.play import one_step, play
-from notebook_bcc.engine.registry import ActionRegistry
-from notebook_bcc.engine.workbench import Workbench
-from notebook_bcc.journal.records import Limits
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.protocol.actions import Action
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.vocabulary import State
 
 pytestmark = pytest.mark.anyio

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from notebook_bcc.cli.console import meant_option, option_lines
-from notebook_bcc.cli.words import Words
 from notebook_bcc.protocol.messages import Question
+from notebook_bcc.views.words import Words
 
 
 @pytest.mark.parametrize(

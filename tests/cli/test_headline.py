@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from cli.shell import Shell
-from notebook_bcc.cli.headline import headline, short_headline
-from notebook_bcc.cli.words import Words
 from notebook_bcc.protocol.summary import Summary
+from notebook_bcc.views.headline import headline, short_headline
+from notebook_bcc.views.words import Words
 
 SCORED = """
 goal: Guess

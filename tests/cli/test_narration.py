@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.cli.narration import first_line, narrate, one_line, safe
-from notebook_bcc.cli.words import Words
 from notebook_bcc.engine.state import KernelState, KernelStep, KernelSteps, RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
@@ -27,6 +25,8 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.protocol.vocabulary import Event, State
+from notebook_bcc.views.narration import first_line, narrate, one_line, safe
+from notebook_bcc.views.words import Words
 
 AT = "2026-11-15T20:00:00Z"
 

@@ -6,18 +6,19 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from notebook_bcc.cli.picture import Picture, Symbols, draw, step_counts
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.picture import Picture, Symbols, draw
 from notebook_bcc.engine.state import Behavior, KernelState, LevelState, Position, RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionReceived, CellRerun, Record, Warned
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.planners.llm.budget import Spent
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.limits import Spent
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.views.overview import step_counts
+from notebook_bcc.views.words import Words
 
 STEPS = 40
 GOALS = {"stages": [{"id": "s", "steps": [{"id": "t", "goal": "the goal of the step"}]}]}

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.cli.remaining import Mark, Remaining, work_left
-from notebook_bcc.cli.words import Words
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     ActionCompleted,
@@ -21,6 +19,8 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.views.remaining import Mark, Remaining, work_left
+from notebook_bcc.views.words import Words
 
 # Runs of the built-in playbook on public tables, on a machine with other work: when which answer told what, how long
 # cells took, what the verification said.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-from notebook_bcc.cli.view import PlainView
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import PlainView
 from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.views.words import Words
 
 
 def test_a_long_verification_tells_every_half_minute_how_far_it_is() -> None:

@@ -7,7 +7,7 @@ from string import Formatter
 import pytest
 
 import notebook_bcc.cli
-from notebook_bcc.cli.words import Words, catalogue, clock_time
+from notebook_bcc.views.words import Words, catalogue, clock_time
 
 
 def places(text: str) -> set[str]:

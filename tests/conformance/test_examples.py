@@ -14,7 +14,7 @@ import pytest
 
 from engine.play import play
 from notebook_bcc.conformance.kit import run_kit
-from notebook_bcc.planners.remote import RemotePlanner
+from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.vocabulary import State
 
 ROOT = Path(__file__).parents[2]

@@ -16,8 +16,8 @@ from notebook_bcc.conformance.caller import KitLimits
 from notebook_bcc.conformance.check import Report, Row
 from notebook_bcc.conformance.kit import CHECKS, run_kit
 from notebook_bcc.errors import PlannerUnreachable, SettingsInvalid
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.messages import ContextFilter
 from server.living import service
 

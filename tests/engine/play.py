@@ -8,21 +8,21 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from notebook_bcc.engine.planning import Asking
-from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.runner import Person, Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import Limits, Policies, Record, RecordBase, RunResumed, RunStarted, Transitioned
+from notebook_bcc.journal.records import Record, RecordBase, RunResumed, RunStarted, Transitioned
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import Generated, Planner
-from notebook_bcc.planners.llm.budget import Budget, Spent
-from notebook_bcc.planners.llm.exchange import AsksModels, Exchange
-from notebook_bcc.planners.script import Behavior, StepScript
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.model_exchange import AsksModels, ModelExchange
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior, StepScript
+from notebook_bcc.protocol.limits import Budget, Limits, Policies, Spent
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.workflow import Workflow
 
@@ -90,7 +90,7 @@ class OverheardModels(Overheard):
     def allow(self, budget: Budget, spent: Spent) -> None:
         self._models.allow(budget, spent)
 
-    def taken_exchanges(self) -> Sequence[Exchange]:
+    def taken_exchanges(self) -> Sequence[ModelExchange]:
         return self._models.taken_exchanges()
 
 

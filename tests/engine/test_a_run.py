@@ -15,17 +15,16 @@ from notebook_bcc.journal.records import (
     ActionReceived,
     Faulted,
     GeneratingFailed,
-    Limits,
     PlanningAnswered,
     PlanningAsked,
-    Policies,
     RunResumed,
     RunStopped,
     Transitioned,
     Warned,
 )
 from notebook_bcc.planners.callable import CallablePlanner
-from notebook_bcc.planners.script import Behavior, Break, Fail, StepScript
+from notebook_bcc.planners.script.values import Behavior, Break, Fail, StepScript
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Workflow

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from engine.play import SKIP, Played, one_step, play, run_code, workflow
-from notebook_bcc.engine.builtin_actions import BUILTIN_HANDLERS
-from notebook_bcc.engine.registry import ActionRegistry
-from notebook_bcc.engine.workbench import Workbench
-from notebook_bcc.journal.records import ActionCompleted, KernelLost, Limits, Policies, RepairTried, Warned
+from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
+from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.journal.records import ActionCompleted, KernelLost, RepairTried, Warned
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, CustomAction
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.vocabulary import CellType, State
 

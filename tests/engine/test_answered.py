@@ -6,7 +6,7 @@ import pytest
 
 from engine.play import AUTO, play, run_code, scripted, workflow
 from notebook_bcc.journal.records import RunStopped
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.script.values import Behavior
 
 pytestmark = pytest.mark.anyio
 

@@ -19,15 +19,15 @@ from notebook_bcc.journal.records import (
     ActionReceived,
     Command,
     PlanUpdateDecided,
-    Policies,
     RunResumed,
     RunStopped,
     Transitioned,
     Warned,
 )
 from notebook_bcc.planners.callable import CallablePlanner
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.vocabulary import State
 

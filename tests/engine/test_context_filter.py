@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.play import one_step, play, run_code
-from notebook_bcc.engine.context_filter import filter_observation
-from notebook_bcc.journal.records import Limits
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.engine.observation.context_filter import filter_observation
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.observation import Context, Current, Effects, LevelProgress, Location, Observation, Progress
 from notebook_bcc.protocol.tracking import CompletedItem

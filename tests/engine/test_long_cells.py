@@ -14,15 +14,14 @@ from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
     ActionCompleted,
     Command,
-    Limits,
     OutputReceived,
-    Policies,
     RepairTried,
     RunResumed,
     RunStarted,
     RunStopped,
 )
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import State
 
 pytestmark = pytest.mark.anyio

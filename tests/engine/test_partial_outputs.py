@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notebook_bcc.engine.partial_outputs import PartialOutputs
+from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
 from notebook_bcc.protocol.cells import Output
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import pytest
 
 from engine.play import Played, one_step, play, run_code
-from notebook_bcc.journal.records import Limits, Policies
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig, Request
 from notebook_bcc.protocol.tracking import Condensed
 from notebook_bcc.protocol.vocabulary import Level, State

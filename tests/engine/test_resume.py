@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.play import Played, one_step, play, run_code, scripted, workflow
-from notebook_bcc.engine.decide import elapsed
+from notebook_bcc.engine.state import elapsed
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
@@ -22,9 +22,7 @@ from notebook_bcc.journal.records import (
     GeneratingAsked,
     GeneratingFailed,
     KernelRebuilt,
-    Limits,
     PlanningAsked,
-    Policies,
     RunResumed,
     Transitioned,
 )
@@ -32,8 +30,9 @@ from notebook_bcc.kernel.interface import CellError, Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import ActionData, Generated, Planner
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import State

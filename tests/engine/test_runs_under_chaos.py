@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.chaos import ChaosPlanner
-from notebook_bcc.engine.planning import Asking
+from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reduce import fold
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
@@ -20,17 +20,10 @@ from notebook_bcc.errors import RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import (
-    ActionCompleted,
-    ActionReceived,
-    Limits,
-    Policies,
-    RunResumed,
-    RunStarted,
-    Transitioned,
-)
+from notebook_bcc.journal.records import ActionCompleted, ActionReceived, RunResumed, RunStarted, Transitioned
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.notebook.ipynb import NotebookMetadata, notebook_bytes
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import State
 
 LIMITS = Limits(actions=60, behaviors_per_step=4, kernel_restarts=5)

@@ -23,8 +23,8 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Execution, KernelIdentity
 from notebook_bcc.kernel.scripted import ScriptedKernel
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.tracking import Promotion
 

@@ -9,18 +9,12 @@ import pytest
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
 from notebook_bcc.engine.reward import GoalReward
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.journal.records import (
-    ActionCompleted,
-    ArtifactPromoted,
-    Limits,
-    PromotionFailed,
-    RunResumed,
-    Transitioned,
-)
+from notebook_bcc.journal.records import ActionCompleted, ArtifactPromoted, PromotionFailed, RunResumed, Transitioned
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.messages import ContextUpdate, Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
 from notebook_bcc.protocol.tracking import Promotion

@@ -15,7 +15,7 @@ from typing import Any
 
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import FORMAT_VERSION, Command, Record, decode_record
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "fixtures" / f"journal-v{FORMAT_VERSION}"

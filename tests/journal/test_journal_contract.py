@@ -12,7 +12,7 @@ from notebook_bcc.errors import JournalFailed
 from notebook_bcc.journal.interface import Entry, Journal, JournalReader
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import ActionReceived, Command, Record, RunStarted, Warned
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 
 AT = "2026-01-02T03:04:05.000006Z"
 

@@ -11,7 +11,7 @@ import pytest
 
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import FORMAT_VERSION, Warned
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FORMATS = [f"journal-v{version}" for version in range(1, FORMAT_VERSION + 1)]

@@ -23,7 +23,7 @@ from notebook_bcc.errors import RunLocked
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.lock import RunLock, lock_holder
 from notebook_bcc.journal.records import Warned
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 
 AT = "2026-01-02T03:04:05Z"
 

@@ -7,7 +7,7 @@ import pytest
 from notebook_bcc.errors import JournalCorrupt
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Command, Warned
-from notebook_bcc.journal.rows import pack, pack_command, pack_entries, unpack_command, unpack_entry
+from notebook_bcc.journal.sqlite.rows import pack, pack_command, pack_entries, unpack_command, unpack_entry
 
 ENTRY = Entry(7, "2026-01-02T03:04:05Z", Warned(message="m"))
 

@@ -16,7 +16,7 @@ import pytest
 from notebook_bcc.errors import JournalCorrupt, JournalFailed, JournalFull, JournalTooNew
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import FORMAT_VERSION, Command, Warned
-from notebook_bcc.journal.sqlite import SqliteJournal, SqliteReader
+from notebook_bcc.journal.sqlite.journal import SqliteJournal, SqliteReader
 
 AT = "2026-01-02T03:04:05.000006Z"
 

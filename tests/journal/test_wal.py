@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notebook_bcc.journal.wal import WalFile
+from notebook_bcc.journal.sqlite.wal import WalFile
 
 
 def open_descriptors(path: Path) -> int:

@@ -22,7 +22,7 @@ from notebook_bcc.errors import JournalFull, RunLocked
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.lock import RunLock
 from notebook_bcc.journal.records import Command, Warned
-from notebook_bcc.journal.sqlite import SqliteJournal, SqliteReader
+from notebook_bcc.journal.sqlite.journal import SqliteJournal, SqliteReader
 
 AT = "2026-01-02T03:04:05Z"
 

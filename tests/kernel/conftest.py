@@ -10,7 +10,7 @@ import pytest
 from kernel.servers import gateway as gateway
 from kernel.servers import stock as stock
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ import pytest
 
 from kernel.servers import PATIENCE, eventually, free_port
 from notebook_bcc.errors import KernelFailed
-from notebook_bcc.kernel.backend import Backend, backend, serve_backend
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+from notebook_bcc.kernel.jupyter_server.backend import Backend, backend, serve_backend
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 
 pytestmark = pytest.mark.anyio
 
@@ -73,8 +73,8 @@ async def test_in_the_foreground_it_runs_until_it_is_cancelled_or_ends(tmp_path:
 OTHER = """
 import asyncio, sys
 from pathlib import Path
-from notebook_bcc.kernel.backend import backend
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+from notebook_bcc.kernel.jupyter_server.backend import backend
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 
 async def main():
     async with backend(Path(sys.argv[1]), port=int(sys.argv[2])) as server:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from notebook_bcc.kernel.beginning import begin_sooner, is_usual
+from notebook_bcc.kernel.inside.beginning import begin_sooner, is_usual
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 Text = Callable[[Execution], str]
 

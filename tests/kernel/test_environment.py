@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 pytestmark = pytest.mark.anyio
 

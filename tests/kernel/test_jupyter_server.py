@@ -12,7 +12,7 @@ import pytest
 from kernel.servers import PATIENCE, Server, eventually, free_port
 from notebook_bcc.errors import KernelDied, KernelGone, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution, Kernel
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 from notebook_bcc.kernel.outputs import OutputLimits
 from notebook_bcc.protocol.cells import Output
 

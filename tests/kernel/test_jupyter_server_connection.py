@@ -16,7 +16,7 @@ import pytest
 from kernel.servers import PATIENCE, Proxy, Server, eventually, proxy_to
 from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 from notebook_bcc.kernel.outputs import OutputLimits
 from notebook_bcc.protocol.cells import Output
 
@@ -217,7 +217,7 @@ async def test_a_kernel_deleted_behind_our_back_is_noticed_when_the_connection_b
 
 OTHER = """
 import asyncio, sys
-from notebook_bcc.kernel.jupyter_server import JupyterServerKernel
+from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 
 async def main():
     kernel = JupyterServerKernel(sys.argv[1], token=sys.stdin.readline().strip())

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from notebook_bcc.kernel.jupyter_server_wire import ServerWire
-from notebook_bcc.kernel.wire import MessageUnreadable
+from notebook_bcc.kernel.jupyter_server.wire import ServerWire
+from notebook_bcc.kernel.local.wire import MessageUnreadable
 
 HEADER = {"msg_id": "k_1", "msg_type": "stream", "session": "k"}
 PARENT = {"msg_id": "a_7", "session": "a"}

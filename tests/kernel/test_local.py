@@ -14,7 +14,7 @@ import pytest
 from notebook_bcc.errors import KernelDied
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.interface import Execution, Kernel
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 pytestmark = pytest.mark.anyio
 Text = Callable[[Execution], str]

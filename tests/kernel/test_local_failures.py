@@ -18,7 +18,7 @@ import pytest
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 pytestmark = pytest.mark.anyio
 Text = Callable[[Execution], str]
@@ -332,7 +332,7 @@ def _write_kernelspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: dic
 
 PARENT = """
 import asyncio, sys
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 async def main():
     kernel = LocalKernel()

@@ -9,7 +9,7 @@ import pytest
 
 from kernel.conftest import stream_text
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 
 Text = Callable[[Execution], str]
 

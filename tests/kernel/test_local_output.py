@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.kernel.interface import Execution
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.kernel.outputs import OutputLimits
 
 pytestmark = pytest.mark.anyio

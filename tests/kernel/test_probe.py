@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.kernel.probe import Answer, Namespace, Values, encode, summary
+from notebook_bcc.kernel.inside.probe import Answer, Namespace, Values, encode, summary
 
 
 class Colour(enum.Enum):

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from notebook_bcc.kernel.process import Connection, describe_exit
+from notebook_bcc.kernel.local.process import Connection, describe_exit
 
 
 @pytest.mark.parametrize(

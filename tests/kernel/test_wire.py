@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jupyter_client.session import Session
 
-from notebook_bcc.kernel.wire import MessageUnreadable, Wire
+from notebook_bcc.kernel.local.wire import MessageUnreadable, Wire
 
 KEY = b"a key"
 

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from notebook_bcc.errors import PlannerFailed
-from notebook_bcc.planners.llm.chat import ChatMessage, Finish, Schema, Usage
+from notebook_bcc.llm.chat import Schema
+from notebook_bcc.planners.model_exchange import ChatMessage, Finish, Usage
 
 
 @dataclass(frozen=True)

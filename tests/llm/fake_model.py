@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from notebook_bcc.planners.llm.naming import Access, ModelName
+from notebook_bcc.llm.providers.names import Access, ModelName
 
 Api = Literal["openai", "anthropic"]
 PATIENCE = 30.0

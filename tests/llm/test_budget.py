@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.planners.llm.budget import Budget, Spent, check_budget, limit_reached, tokens_left
-from notebook_bcc.planners.llm.chat import Usage
-from notebook_bcc.planners.llm.prices import Price, read_prices
+from notebook_bcc.llm.budget import call_of, check_budget, tokens_left
+from notebook_bcc.llm.providers.prices import Price, read_prices
+from notebook_bcc.planners.model_exchange import Usage
+from notebook_bcc.protocol.limits import Budget, Spent, limit_reached
 
 PRICE = Price(input=2.0, output=10.0)
 
@@ -17,22 +18,22 @@ PRICE = Price(input=2.0, output=10.0)
 def test_usages_fold_into_what_was_spent() -> None:
     spent = Spent()
     for _ in range(3):
-        spent = spent.plus(Usage(1_000, 100), price=PRICE, seconds=2.0)
+        spent = spent.with_call(call_of(Usage(1_000, 100), price=PRICE, seconds=2.0))
     assert (spent.calls, spent.tokens, spent.seconds) == (3, 3_300, 6.0)
     assert spent.dollars == pytest.approx(3 * 0.003)
     assert spent.cost == "$0.0090"
 
 
 def test_an_unknown_price_is_unknown_and_never_nothing() -> None:
-    spent = Spent().plus(Usage(1_000, 100), price=None, seconds=1.0)
+    spent = Spent().with_call(call_of(Usage(1_000, 100), price=None, seconds=1.0))
     assert spent.cost == "unknown"
-    both = spent.plus(Usage(1_000, 100), price=PRICE, seconds=1.0)
+    both = spent.with_call(call_of(Usage(1_000, 100), price=PRICE, seconds=1.0))
     assert "unknown" in both.cost
     assert "$0.0030" in both.cost
 
 
 def test_uncounted_tokens_are_estimated_and_said_to_be() -> None:
-    spent = Spent().plus(Usage(None, None), price=PRICE, seconds=1.0, estimate=(40, 4))
+    spent = Spent().with_call(call_of(Usage(None, None), price=PRICE, seconds=1.0, estimate=(40, 4)))
     assert (spent.tokens, spent.uncounted) == (44, 1)
 
 
@@ -53,7 +54,7 @@ def test_a_failed_call_counts_as_a_call() -> None:
     ],
 )
 def test_a_limit_is_reached_when_nothing_is_left(budget: Budget, kind: str | None) -> None:
-    reached = limit_reached(Spent().plus(Usage(1_000, 100), price=PRICE, seconds=2.0), budget)
+    reached = limit_reached(Spent().with_call(call_of(Usage(1_000, 100), price=PRICE, seconds=2.0)), budget)
     assert (reached.kind if reached else None) == kind
     assert reached is None or "used up" in str(reached)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.planners.llm.claims import left_out, unfounded, unheard
+from notebook_bcc.llm.guard.claims import left_out, unfounded, unheard
 
 TOLD = "row_count: 344, missing_share: 0.00675, 3 classes; price 12,345.678; bias -0.25; score 0.9812"
 

@@ -11,9 +11,10 @@ import pytest
 
 from llm.fake_model import Api, FakeModel, Reply, events, in_pieces, refusal
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerRefused, PlannerUnreachable
-from notebook_bcc.planners.llm.chat import ChatImage, ChatMessage, ChatModel, Usage, whole
-from notebook_bcc.planners.llm.doors import open_model
-from notebook_bcc.planners.llm.naming import Access, ModelName
+from notebook_bcc.llm.chat import ChatModel, whole
+from notebook_bcc.llm.providers.names import Access, ModelName
+from notebook_bcc.llm.providers.registry import open_model
+from notebook_bcc.planners.model_exchange import ChatImage, ChatMessage, Usage
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")
 pytest.importorskip("anthropic", reason="the extra `llm` is not installed")

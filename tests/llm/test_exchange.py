@@ -15,19 +15,19 @@ from notebook_bcc.journal.records import (
     decode_record,
     encode_record,
 )
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget, Call, Spent
-from notebook_bcc.planners.llm.chat import ChatMessage
-from notebook_bcc.planners.llm.exchange import LONGEST_TEXT, AsksModels, Exchange, cut, kept
-from notebook_bcc.planners.llm.prices import Prices
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.exchange import LONGEST_TEXT, cut, kept
+from notebook_bcc.llm.providers.prices import Prices
+from notebook_bcc.planners.model_exchange import AsksModels, ChatMessage, ModelExchange
+from notebook_bcc.protocol.limits import Budget, Call, Spent
 
 pytestmark = pytest.mark.anyio
 
 NO_PRICES = Prices("today", "", {})
 
 
-def exchange(prompt: str, answer: str, failure: str = "") -> Exchange:
-    return Exchange("fake:model", "generate", None, (ChatMessage("user", prompt),), answer, None, 0.1, failure)
+def exchange(prompt: str, answer: str, failure: str = "") -> ModelExchange:
+    return ModelExchange("fake:model", "generate", None, (ChatMessage("user", prompt),), answer, None, 0.1, failure)
 
 
 def test_keys_are_taken_out_wherever_they_are() -> None:

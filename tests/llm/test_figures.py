@@ -9,18 +9,18 @@ import pytest
 
 from engine.play import AUTO, one_step, play, run_code
 from llm.fake_chat import FakeChat, judged, written
-from notebook_bcc.engine.figures import figures_of
-from notebook_bcc.journal.records import ModelAsked, Policies
+from notebook_bcc.engine.observation.figures import figures_of
+from notebook_bcc.journal.records import ModelAsked
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prices import Prices
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.llm.share import Share
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.providers.prices import Prices
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.limits import Budget, Policies
 from notebook_bcc.protocol.vocabulary import CellType
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (800).to_bytes(4) + (450).to_bytes(4) + b"\x08\x02").decode()

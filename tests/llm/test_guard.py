@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.planners.llm.guard import Rails, lent_by, objection, with_made
+from notebook_bcc.llm.guard.guard import Rails, lent_by, objection, with_made
 
 DRAWN = 'fig, ax = plt.subplots()\nax.hist(train["size"])\nfig.savefig("figures/1.png")\nplt.show()'
 RAILS = Rails(

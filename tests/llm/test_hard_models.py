@@ -12,15 +12,15 @@ from engine.play import Played, play, run_code, scripted, workflow
 from llm.fake_chat import judged, written
 from llm.fake_model import Api, FakeModel, Reply, events, in_pieces, refusal
 from notebook_bcc.journal.records import GeneratingAsked, ModelAsked, Warned, encode_record
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.doors import open_model
-from notebook_bcc.planners.llm.limits import Fallback
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prices import Prices
-from notebook_bcc.planners.llm.prompt_files import Language, read_prompts
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.limits import Fallback
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.providers.prices import Prices
+from notebook_bcc.llm.providers.registry import open_model
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Budget
+from notebook_bcc.protocol.vocabulary import Language, State
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")
 pytest.importorskip("anthropic", reason="the extra `llm` is not installed")

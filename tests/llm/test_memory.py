@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from notebook_bcc.planners.llm.memory import Memory, Newest
-from notebook_bcc.planners.llm.progress import Round
+from notebook_bcc.llm.memory import Memory, Newest
+from notebook_bcc.llm.progress import Round
 from notebook_bcc.protocol.messages import Request
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.planners.llm.naming import KEYS, access, parse_model, without_key
+from notebook_bcc.llm.providers.names import KEYS, access, parse_model, without_key
 
 
 @pytest.mark.parametrize(

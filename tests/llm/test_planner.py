@@ -12,16 +12,16 @@ from engine.play import AUTO, Played, one_step, play, run_code, scripted, workfl
 from llm.fake_chat import Broken, FakeChat, judged, written
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerRefused, PlannerUnreachable
 from notebook_bcc.journal.records import RunResumed, Warned
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.limits import Fallback
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.providers.prices import Price, Prices
 from notebook_bcc.planners.interface import ActionData, Planner
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.exchange import Exchange
-from notebook_bcc.planners.llm.limits import Fallback
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prices import Price, Prices
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.llm.share import Share
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.model_exchange import ModelExchange
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Budget
 from notebook_bcc.protocol.vocabulary import State
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +54,7 @@ class Company:
     ) -> None:
         self.model = FakeChat(answers)
         self.judge = FakeChat(judge)
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[ModelExchange] = []
         self.account = Account(budget=Budget(), prices=PRICES)
         asker = Asker(self.model, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)
         judging = Asker(self.judge, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)

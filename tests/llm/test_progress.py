@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notebook_bcc.planners.llm.progress import Round, code_shape, error_shape, rounds_of, stuck
+from notebook_bcc.llm.progress import Round, code_shape, error_shape, rounds_of, stuck
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import Context, Current, Effects, LevelProgress, Location, Observation, Progress
 from notebook_bcc.protocol.tracking import CompletedItem

@@ -10,15 +10,15 @@ import pytest
 
 from engine.play import AUTO, Played, play
 from llm.fake_chat import FakeChat, written
-from notebook_bcc.journal.records import PlanningAnswered, PlanUpdateDecided, Policies
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prices import Prices
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.playbook.check import load_playbook
-from notebook_bcc.planners.playbook.folder import PlaybookFiles
-from notebook_bcc.planners.playbook.planner import PlaybookPlanner
+from notebook_bcc.journal.records import PlanningAnswered, PlanUpdateDecided
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.providers.prices import Prices
+from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.folder import PlaybookFiles
+from notebook_bcc.playbook.planner import PlaybookPlanner
+from notebook_bcc.protocol.limits import Budget, Policies
 from notebook_bcc.protocol.vocabulary import State
 
 pytestmark = pytest.mark.anyio

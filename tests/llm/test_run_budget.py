@@ -8,10 +8,11 @@ from engine.play import Played, play, run_code, scripted, workflow
 from llm.fake_chat import judged, written
 from llm.test_planner import GOOD, GUIDED, Company
 from notebook_bcc.engine.reduce import fold
-from notebook_bcc.journal.records import Limits, ModelAsked, RunResumed, RunStopped
+from notebook_bcc.journal.records import ModelAsked, RunResumed, RunStopped
+from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.llm.limits import Fallback
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.script.values import Behavior
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.lifecycle import widened
 

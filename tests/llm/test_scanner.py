@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebook_bcc.planners.llm.bracket_walk import DEEPEST, BadObject, Scanned
-from notebook_bcc.planners.llm.scanner import Scanner
+from notebook_bcc.llm.stream.bracket_walk import DEEPEST, BadObject, Scanned
+from notebook_bcc.llm.stream.scanner import Scanner
 
 Json = dict[str, Any]  # Any: JSON
 

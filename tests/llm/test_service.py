@@ -12,13 +12,13 @@ from llm.fake_chat import FakeChat, judged, written
 from llm.test_planner import GOOD, GUIDED, PRICES, guide
 from notebook_bcc.errors import PlannerBudgetSpent, PlannerUnreachable
 from notebook_bcc.journal.records import PlanningAnswered, Warned
-from notebook_bcc.planners.llm.asking import Account, Asker
-from notebook_bcc.planners.llm.budget import Budget
-from notebook_bcc.planners.llm.limits import Fallback
-from notebook_bcc.planners.llm.planner import LlmPlanner
-from notebook_bcc.planners.llm.prompt_files import read_prompts
-from notebook_bcc.planners.llm.service import TOLD, ModelService
-from notebook_bcc.planners.remote import RemotePlanner
+from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.limits import Fallback
+from notebook_bcc.llm.planner import LlmPlanner
+from notebook_bcc.llm.prompt.files import read_prompts
+from notebook_bcc.llm.service import TOLD, ModelService
+from notebook_bcc.planners.remote.planner import RemotePlanner
+from notebook_bcc.protocol.limits import Budget
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.wiring import model_counts
 from server.living import service
@@ -135,7 +135,7 @@ async def test_where_only_the_model_may_write_a_spent_budget_is_an_error_that_sa
 
 
 async def test_exchanges_stand_in_the_log_of_a_developer_without_keys(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, logger="notebook_bcc.planners.llm.service")
+    caplog.set_level(logging.DEBUG, logger="notebook_bcc.llm.service")
     await play(model_service(FakeChat([written("n = 40 + 2", text=f"I know {SECRET}.")])))
     (line,) = [record.getMessage() for record in caplog.records if "generate for run" in record.getMessage()]
     assert "Count the rows." in line

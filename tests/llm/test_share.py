@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.planners.llm.share import Share, Sharing, sharing
+from notebook_bcc.llm.prompt.sharing import Share, Sharing, sharing
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import Context, Current, Location, Observation, Progress
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from notebook_bcc.llm.fallback import standing_in
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import ActionData, StreamWarning
-from notebook_bcc.planners.llm.prompt_files import Language
-from notebook_bcc.planners.llm.standing_in import standing_in
 from notebook_bcc.protocol.messages import PlanningResponse, Request
+from notebook_bcc.protocol.vocabulary import Language
 
 pytestmark = pytest.mark.anyio
 

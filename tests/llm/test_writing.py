@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notebook_bcc.llm import answers
+from notebook_bcc.llm.guard.guard import Rails
+from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.writing import Demands, Writing
 from notebook_bcc.planners.interface import Generated
-from notebook_bcc.planners.llm import answers
-from notebook_bcc.planners.llm.guard import Rails
-from notebook_bcc.planners.llm.scanner import Scanner
-from notebook_bcc.planners.llm.writing import Demands, Writing
 
 RAILS = Rails(kept=frozenset({"df"}), own=frozenset({"n"}))
 CODE = st.lists(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebook_bcc.notebook.ansi import ansi_html, plain_text
+from notebook_bcc.notebook.export.ansi import ansi_html, plain_text
 
 
 @pytest.mark.parametrize(

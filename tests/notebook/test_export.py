@@ -4,7 +4,7 @@ import pytest
 
 from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.export import ExportFormat, export_notebook
+from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.notebook.ipynb import write_notebook
 from notebook_bcc.notebook.reading import read_notebook
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.html import html_page
-from notebook_bcc.notebook.markup import Markup
-from notebook_bcc.notebook.sanitising import safe_html
+from notebook_bcc.notebook.export.html import html_page
+from notebook_bcc.notebook.export.markup import Markup
+from notebook_bcc.notebook.export.sanitising import safe_html
 from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.markdown import markdown_text
+from notebook_bcc.notebook.export.markdown import markdown_text
 
 MakeDocument = Callable[..., Document]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebook_bcc.notebook.maths import mathml
+from notebook_bcc.notebook.export.maths import mathml
 
 ARITIES = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
 

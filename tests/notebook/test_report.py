@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from notebook.conftest import MakeDocument
+from notebook_bcc.notebook.export.report import file_size, report_page
 from notebook_bcc.notebook.reading import document_of
-from notebook_bcc.notebook.report import file_size, report_page
 
 PRINTED = {"output_type": "stream", "name": "stdout", "text": "42 rows"}
 STAMP = {"at": "2026-11-15T20:47:12Z", "ok": True, "cells": 3, "differences": []}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.script import script_text
+from notebook_bcc.notebook.export.script import script_text
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from notebook_bcc.notebook.thinking import folded_source, unfolded_text
+from notebook_bcc.notebook.export.thinking import folded_source, unfolded_text
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.planners.script import Script
-from notebook_bcc.planners.script_file import read_script
+from notebook_bcc.planners.script.file import read_script
+from notebook_bcc.planners.script.values import Script
 from notebook_bcc.protocol.actions import parse_action
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ from engine.play import one_step, play, run_code
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, SettingsInvalid
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import ActionData, Generated
-from notebook_bcc.planners.remote import RemotePlanner
-from notebook_bcc.planners.script import Behavior
+from notebook_bcc.planners.remote.planner import RemotePlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.messages import Options, RepairWanted, Request
 from notebook_bcc.protocol.ndjson import encode_line
 from planners.fault_proxy import Exchange, FaultProxy, answer_actions, status, stream, until

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from notebook_bcc.planners.remote_failures import (
+from notebook_bcc.planners.remote.failures import (
     LONGEST_RETRY_AFTER,
     is_passing,
     one_line,

@@ -18,8 +18,8 @@ from notebook_bcc.fsm.machine import is_final
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import ActionReceived, GeneratingFailed, PlanningAnswered, RunResumed, Warned
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.remote import RemoteLimits, RemotePlanner, RemoteTimeouts
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.remote.planner import RemoteLimits, RemotePlanner, RemoteTimeouts
+from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.ndjson import encode_line
 from notebook_bcc.protocol.vocabulary import State

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.remote_stream import ActionReader, RemoteLimits
+from notebook_bcc.planners.remote.stream import ActionReader, RemoteLimits
 from notebook_bcc.protocol.dialects import actions_from_v1
 
 ACTIONS = [{"action": "add", "content": text} for text in ("a", "Größe 漢字 \u2028\u0085", "c")]

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from notebook_bcc.planners.remote_transport import AsyncioTransport
+from notebook_bcc.planners.remote.transport import AsyncioTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from notebook_bcc.errors import MessageInvalid, PlanInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.marked_yaml import MOST_BYTES, load_marked
-from notebook_bcc.planners.script import Break, Fail, Script
-from notebook_bcc.planners.script_file import parse_script, read_script
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.file import parse_script, read_script
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Break, Fail, Script
 from notebook_bcc.protocol.actions import parse_action
 from notebook_bcc.protocol.tracking import Promotion
 

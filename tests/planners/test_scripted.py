@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from notebook_bcc.errors import PlanInvalid, PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
-from notebook_bcc.planners.script import Behavior, Break, Fail, StageScript, StepScript
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior, Break, Fail, StageScript, StepScript
 from notebook_bcc.protocol.actions import Add
 from notebook_bcc.protocol.messages import (
     ActionProblem,

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import notebook_bcc
-from notebook_bcc.kernel.probe import Values, encode
+from notebook_bcc.kernel.inside.probe import Values, encode
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import load_marked
-from notebook_bcc.planners.playbook.templates import Kind, Template, Templates
+from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.runs.saver import delivered_document

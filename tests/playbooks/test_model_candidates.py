@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.playbook.templates.environment import Kind, Templates
 from playbooks.rehearsal import DSLC
 
 np = pytest.importorskip("numpy")

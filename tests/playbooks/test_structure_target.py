@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.playbook.templates.environment import Kind, Templates
 from playbooks.rehearsal import DSLC, Rehearsal, at_work_in
 
 HOUSES = "Id,SalePrice,LotArea,Sale_Type,Übergröße\n" + "".join(f"{i},{i}000,{i}50,WD,{i}\n" for i in range(1, 30))

@@ -10,8 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from notebook_bcc.planners.marked_yaml import load_marked
-from notebook_bcc.planners.playbook.filters import number_text
-from notebook_bcc.planners.playbook.templates import Kind, Templates
+from notebook_bcc.playbook.templates.environment import Kind, Templates
+from notebook_bcc.playbook.templates.filters import number_text
 from playbooks.rehearsal import DSLC
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from notebook_bcc.engine.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.kernel.scripted import ScriptedKernel
-from notebook_bcc.planners.script_file import parse_script
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.file import parse_script
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.runs.factories import Workshop
 from notebook_bcc.runs.folder import RunFolder, run_folders
 from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, resumed, started
 from notebook_bcc.runs.session import Company, Session
-from notebook_bcc.runs.workshop import Workshop
 
 TWO_STEPS = """
 goal: Count

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from notebook_bcc.errors import JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
-from notebook_bcc.journal.records import Limits, Policies, RunStopped
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.records import RunStopped
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.folder import Input, run_folders
 from notebook_bcc.runs.lifecycle import (

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.engine.registry import ActionRegistry
-from notebook_bcc.journal.records import Limits
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.replay import ReplayPlanner
+from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.runs.factories import Workshop
 from notebook_bcc.runs.folder import RunFolder, run_folders
 from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, answer_run, read_entries, resumed, started
 from notebook_bcc.runs.recording import (
@@ -16,7 +17,6 @@ from notebook_bcc.runs.recording import (
     read_recording,
 )
 from notebook_bcc.runs.session import Company
-from notebook_bcc.runs.workshop import Workshop
 from runs.places import Place, drain
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ import pytest
 from notebook_bcc.errors import KernelStartFailed, NotebookFailed
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.runs.factories import KernelWish
 from notebook_bcc.runs.folder import LARGE_FILE
 from notebook_bcc.runs.verify import SecondsLeft, VerifyOrder, verify_notebook
-from notebook_bcc.runs.workshop import KernelWish
 from runs.places import Place
 
 pytestmark = pytest.mark.anyio

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import StreamWarning
-from notebook_bcc.planners.script import Behavior
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.planner import ScriptedPlanner
+from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.server.metrics import Counted

@@ -17,9 +17,9 @@ import pytest
 from engine.play import play
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.planners.interface import Generated, Planner
-from notebook_bcc.planners.remote import RemotePlanner
-from notebook_bcc.planners.script_file import parse_script
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.remote.planner import RemotePlanner
+from notebook_bcc.planners.script.file import parse_script
+from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.server.app import build_app

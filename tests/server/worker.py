@@ -6,8 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from notebook_bcc.planners.script_file import read_script
-from notebook_bcc.planners.scripted import ScriptedPlanner
+from notebook_bcc.planners.script.file import read_script
+from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import ServerSettings

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.options import LangOption, TokenFileOption, settings_of
+from notebook_bcc.cli.options.run import LangOption, TokenFileOption, settings_of
 from notebook_bcc.cli.stopping import until_stopped
-from notebook_bcc.cli.words import Words
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.kernel.backend import PORT, Backend, serve_backend
+from notebook_bcc.kernel.jupyter_server.backend import PORT, Backend, serve_backend
 from notebook_bcc.settings import read_token
+from notebook_bcc.views.words import Words
 
 
 async def backend_command(

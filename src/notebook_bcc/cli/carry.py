@@ -11,13 +11,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.ending import report
-from notebook_bcc.cli.view import View
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import View
 from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
 from notebook_bcc.runs.outline import keep_outline
 from notebook_bcc.runs.session import Company, Delivery, Session
+from notebook_bcc.views.words import Words
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.cli.codes import Exit
-from notebook_bcc.cli.options import LangOption, RunArgument, RunsOption, settings_of
+from notebook_bcc.cli.options.run import LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.cli.resume import go_on
 from notebook_bcc.runs.folder import find_run
 from notebook_bcc.runs.lifecycle import ResumeOrder, answer_run, cancel_run, pause_run

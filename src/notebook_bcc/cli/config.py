@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from notebook_bcc.cli.options import (
+from notebook_bcc.cli.options.run import (
     InteractiveOption,
     JsonOption,
     KernelUrlOption,

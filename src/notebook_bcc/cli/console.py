@@ -8,11 +8,11 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from notebook_bcc.cli.narration import safe
-from notebook_bcc.cli.view import View
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import View
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.protocol.messages import Question
+from notebook_bcc.views.narration import safe
+from notebook_bcc.views.words import Words
 
 _OPTIONS_SHOWN = 40
 _YES = frozenset({"y", "yes", "是", "接受"})

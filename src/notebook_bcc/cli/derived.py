@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from notebook_bcc.engine.state import Behavior, LevelState, Machine, Position, RunState, Told
-from notebook_bcc.planners.questions import Question, question_of
+from notebook_bcc.planners.planning_question import Question, question_of
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
 from notebook_bcc.protocol.vocabulary import State

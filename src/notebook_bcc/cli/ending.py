@@ -9,13 +9,10 @@ from typing import Any
 
 from notebook_bcc.cli.codes import Exit, exit_of_stop
 from notebook_bcc.cli.console import option_lines
-from notebook_bcc.cli.headline import headline
-from notebook_bcc.cli.narration import cost_of, one_line, safe
-from notebook_bcc.cli.view import View
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import View
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import INPUTS
-from notebook_bcc.notebook.report import file_size
+from notebook_bcc.notebook.export.report import file_size
 from notebook_bcc.protocol.messages import Question
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.runs.deliverables import DeliveredFile, read_summary
@@ -23,6 +20,10 @@ from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.saver import models_used
 from notebook_bcc.runs.session import Delivery
 from notebook_bcc.runs.verify import Verification
+from notebook_bcc.views.headline import headline
+from notebook_bcc.views.narration import cost_of, one_line, safe
+from notebook_bcc.views.overview import result_facts
+from notebook_bcc.views.words import Words
 
 _DIFFERENCES_SHOWN = 10
 _FILES_SHOWN = 25
@@ -82,11 +83,6 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, sum
         **({"result": result_facts(summary)} if summary is not None else {}),
     }
     return facts | ({"question": state.question.to_dict()} if state.question is not None else {})
-
-
-def result_facts(summary: Summary) -> dict[str, Any]:  # Any: JSON
-    """How good the result is, for machines: what the summary is read for, under the names it has there."""
-    return {name: value for name in Summary.model_fields if (value := getattr(summary, name)) is not None}
 
 
 def _models_line(state: RunState, words: Words) -> str:

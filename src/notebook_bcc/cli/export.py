@@ -13,15 +13,15 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.options import RunArgument, RunsOption, settings_of
+from notebook_bcc.cli.options.run import RunArgument, RunsOption, settings_of
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.export import ExportFormat, export_notebook
+from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
+from notebook_bcc.notebook.export.pdf import print_page
+from notebook_bcc.notebook.export.report import report_page
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
-from notebook_bcc.notebook.pdf import print_page
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.notebook.report import report_page
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.handover import place_files

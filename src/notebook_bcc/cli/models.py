@@ -11,13 +11,13 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.cli.codes import Exit
-from notebook_bcc.cli.narration import safe
-from notebook_bcc.cli.options import JsonOption
-from notebook_bcc.planners.llm.checking import Finding, check_model
-from notebook_bcc.planners.llm.doors import open_model
-from notebook_bcc.planners.llm.naming import access, parse_model
-from notebook_bcc.planners.llm.prices import read_prices
+from notebook_bcc.cli.options.run import JsonOption
+from notebook_bcc.llm.checking import Finding, check_model
+from notebook_bcc.llm.providers.names import access, parse_model
+from notebook_bcc.llm.providers.prices import read_prices
+from notebook_bcc.llm.providers.registry import open_model
 from notebook_bcc.settings import read_model_keys
+from notebook_bcc.views.narration import safe
 
 _SIGNS = {True: "works", False: "FAILS", None: "info"}
 

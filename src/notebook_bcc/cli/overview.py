@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.cells import cell_len
@@ -12,23 +11,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from notebook_bcc.cli.ending import result_facts
-from notebook_bcc.cli.headline import headline, short_headline
-from notebook_bcc.cli.narration import one_line
-from notebook_bcc.cli.options import JsonOption, RunArgument, RunsOption, settings_of
-from notebook_bcc.cli.picture import step_counts
-from notebook_bcc.cli.words import Words, clock_time
-from notebook_bcc.engine.decide import elapsed
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.cli.options.run import JsonOption, RunArgument, RunsOption, settings_of
+from notebook_bcc.engine.state import elapsed
 from notebook_bcc.errors import JournalFailed
-from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.notebook.counting import Count
-from notebook_bcc.protocol.summary import Summary
-from notebook_bcc.protocol.vocabulary import CellType, State
-from notebook_bcc.runs.deliverables import read_summary
 from notebook_bcc.runs.folder import find_run, run_folders
-from notebook_bcc.runs.lifecycle import RunSummary, load_state, only_delivery_is_left, summarize
-from notebook_bcc.runs.saver import models_used
+from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
+from notebook_bcc.views.headline import short_headline
+from notebook_bcc.views.narration import one_line
+from notebook_bcc.views.overview import about, facts_of, result_of, rows_of, steps_done
+from notebook_bcc.views.words import Words, clock_time
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
 # In the order in which they find room on the screen.
@@ -50,7 +42,7 @@ async def list_command(
     summaries = [await summarize(folder, whole=False) for folder in shown]
     if as_json:
         for summary in summaries:
-            print(json.dumps(_facts(summary), ensure_ascii=False))
+            print(json.dumps(facts_of(summary), ensure_ascii=False))
         return
     if not summaries:
         print(f"no runs in {root}; `nbcc run DATA.csv` or `nbcc run SCRIPT.yaml` makes one")
@@ -71,9 +63,9 @@ async def status_command(run: RunArgument, runs: RunsOption = None, as_json: Jso
         await load_state(folder)
         raise JournalFailed(summary.problem)
     if as_json:
-        print(json.dumps(_facts(summary), ensure_ascii=False))
+        print(json.dumps(facts_of(summary), ensure_ascii=False))
         return
-    for name, value in _rows(summary, summary.state, Words(settings.lang)):
+    for name, value in rows_of(summary, summary.state, Words(settings.lang)):
         if value:
             print(f"{name:<10} {value}")
 
@@ -108,127 +100,13 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
     state = summary.state
     if state is None:
         return cells
-    result = _result(summary)
-    data, target = _about(state, result)
+    result = result_of(summary)
+    data, target = about(state, result)
     return cells | {
         "score (naive)": Text(short_headline(result) if result is not None else ""),
         "target": Text(one_line(target, limit=_LONGEST_NAME)),
         "data": Text(one_line(data, limit=_LONGEST_NAME)),
-        "steps": Text(_steps(state)),
+        "steps": Text(steps_done(state)),
         "time": Text(clock_time(elapsed(state))),
         "goal": Text(one_line(state.goal, limit=120)),
     }
-
-
-def _result(summary: RunSummary) -> Summary | None:
-    """How good the result is; a run that has not reached its end has none, whatever it has written."""
-    return read_summary(summary.folder) if summary.status == "completed" else None
-
-
-def _about(state: RunState, result: Summary | None) -> tuple[str, str]:
-    """The data file and the target: as they were named, or as the run has found them."""
-    inputs = state.told.variables.get(INPUTS)
-    known = inputs if isinstance(inputs, dict) else {}
-    targets = known.get("targets") or [known.get("target") or (result.target if result is not None else None) or ""]
-    return str(known.get("data", "")), ", ".join(str(one) for one in targets)
-
-
-def _steps(state: RunState) -> str:
-    """`3/7`, with a plus while there are stages whose steps are not known yet."""
-    done, of = step_counts(state)
-    more = state.plan is not None and not all(stage.steps for stage in state.plan.stages)
-    return f"{done}/{of}{'+' if more else ''}" if of else ""
-
-
-def _facts(summary: RunSummary) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "run_id": summary.folder.run_id,
-        "status": summary.status,
-        "folder": str(summary.folder.path),
-        "problem": summary.problem,
-    }
-    state = summary.state
-    if state is None:
-        return facts
-    done, of = step_counts(state)
-    stopped = state.stopped
-    result = _result(summary)
-    data, target = _about(state, result)
-    return facts | {
-        "goal": state.goal,
-        "state": state.fsm.value,
-        "stage": state.position.stage_id,
-        "step": state.position.step_id,
-        "steps_completed": done,
-        "steps_planned": of,
-        "actions": state.actions_completed,
-        "seconds": round(elapsed(state), 3),
-        "started_at": state.started_at,
-        "last_at": state.at,
-        "stopped": stopped.reason if stopped is not None else None,
-        "detail": stopped.detail if stopped is not None else "",
-        "pid": summary.holder.pid if summary.holder is not None else None,
-        "notebook": str(summary.folder.delivered),
-        **({"models": models_used(state)} if state.spent.calls else {}),
-        **({"data": data} if data else {}),
-        **({"target": target} if target else {}),
-        **({"result": result_facts(result)} if result is not None else {}),
-    }
-
-
-def _rows(summary: RunSummary, state: RunState, words: Words) -> list[tuple[str, str]]:
-    result = _result(summary)
-    data, target = _about(state, result)
-    code = [cell for cell in state.document.cells if cell.type is CellType.CODE]
-    failed = sum(cell.has_failed for cell in code)
-    stopped = state.stopped
-    return [
-        ("run", summary.folder.run_id),
-        ("status", summary.status + (f" ({summary.holder})" if summary.holder is not None else "")),
-        ("reason", one_line(stopped.detail) if stopped is not None and summary.holder is None else ""),
-        ("result", headline(result, words) if result is not None else ""),
-        ("goal", one_line(state.goal)),
-        ("data", one_line(data)),
-        ("target", one_line(target)),
-        ("state", state.fsm.value),
-        ("stage", state.stage.title if state.stage is not None else ""),
-        ("step", state.step.title if state.step is not None else ""),
-        ("behavior", str(state.position.iteration or "")),
-        ("steps", _steps(state)),
-        ("actions", str(state.actions_completed)),
-        ("cells", f"{len(state.document.cells)}, {len(code)} with code" + (f", {failed} failed" if failed else "")),
-        ("time", clock_time(elapsed(state))),
-        ("models", _models(state)),
-        ("started", _local(state.started_at)),
-        ("last", _local(state.at)),
-        ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
-        ("next", _next_command(summary, state)),
-    ]
-
-
-def _models(state: RunState) -> str:
-    spent = state.spent
-    if not spent.calls:
-        return ""
-    names = ", ".join(one_line(name, limit=80) for name in state.models)
-    return f"{names}: {spent.calls} calls, {spent.tokens:,} tokens, cost {spent.cost}, {spent.seconds:.0f} s"
-
-
-def _next_command(summary: RunSummary, state: RunState) -> str:
-    run = summary.folder.run_id
-    if summary.status == "running":
-        return f"nbcc pause {run}, or nbcc cancel {run}"
-    if summary.status == "completed" and only_delivery_is_left(state, summary.folder):
-        # Its process died in the verification, or right after its last action.
-        return f"nbcc resume {run}, which delivers what the run has made"
-    if summary.status == "completed":
-        return f"nbcc export {run}, or nbcc verify {run}"
-    if state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):
-        return f"nbcc confirm {run} --resume, or nbcc reject {run} --resume"
-    if state.question is not None:
-        return f"nbcc resume {run} --set {state.question.input}=..."
-    return f"nbcc resume {run}" + (" --restart reset" if summary.status == "cancelled" else "")
-
-
-def _local(at: str) -> str:
-    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" if at else ""

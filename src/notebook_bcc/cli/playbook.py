@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.cli.codes import Exit
-from notebook_bcc.cli.narration import safe
 from notebook_bcc.errors import MessageInvalid, SettingsInvalid
-from notebook_bcc.planners.playbook.book import Behavior, Playbook, Stage, Step, Text
-from notebook_bcc.planners.playbook.check import check_playbook, load_playbook
-from notebook_bcc.planners.playbook.folder import builtin_playbooks, copy_playbook, open_playbook
-from notebook_bcc.planners.playbook.templates import Template
+from notebook_bcc.playbook.book import Behavior, Playbook, Stage, Step, Text
+from notebook_bcc.playbook.check import check_playbook, load_playbook
+from notebook_bcc.playbook.folder import builtin_playbooks, copy_playbook, open_playbook
+from notebook_bcc.playbook.templates.environment import Template
+from notebook_bcc.views.narration import safe
 
 
 class Deed(StrEnum):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.options import RunArgument, RunsOption, settings_of
+from notebook_bcc.cli.options.run import RunArgument, RunsOption, settings_of
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.runs.folder import find_run

@@ -9,7 +9,7 @@ import typer
 from notebook_bcc.cli.carry import ctrl_c, drawn
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.ending import short_path
-from notebook_bcc.cli.options import (
+from notebook_bcc.cli.options.run import (
     JsonOption,
     LangOption,
     QuietOption,
@@ -18,8 +18,7 @@ from notebook_bcc.cli.options import (
     choose_view,
     settings_of,
 )
-from notebook_bcc.cli.view import View
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import View
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import read_entries, started
 from notebook_bcc.runs.recording import (
@@ -30,6 +29,7 @@ from notebook_bcc.runs.recording import (
     read_recording,
 )
 from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import replay_order, workshop
 
 _SHOWN = 10

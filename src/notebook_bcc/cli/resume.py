@@ -9,15 +9,15 @@ import typer
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
-from notebook_bcc.cli.data_options import SetOption, TargetOption, set_inputs
-from notebook_bcc.cli.model_options import (
+from notebook_bcc.cli.options.data import SetOption, TargetOption, set_inputs
+from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
     BudgetCostOption,
     BudgetSecondsOption,
     BudgetTokensOption,
     say_models,
 )
-from notebook_bcc.cli.options import (
+from notebook_bcc.cli.options.run import (
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -41,12 +41,12 @@ from notebook_bcc.cli.options import (
     is_terminal,
     settings_of,
 )
-from notebook_bcc.cli.words import Words
-from notebook_bcc.journal.records import Limits
-from notebook_bcc.planners.llm.choice import ChoiceFiles
+from notebook_bcc.llm.choice import ChoiceFiles
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, load_state, resumed
 from notebook_bcc.settings import Settings
+from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import LLM_PLANNER, check_choice, kept_choice, planner_spec, workshop
 
 

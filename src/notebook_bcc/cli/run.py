@@ -9,7 +9,7 @@ import typer
 
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.console import ConsolePerson
-from notebook_bcc.cli.data_options import (
+from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
     PlaybookOption,
@@ -20,7 +20,7 @@ from notebook_bcc.cli.data_options import (
     TimeOption,
     data_wish,
 )
-from notebook_bcc.cli.model_options import (
+from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
     BudgetCostOption,
     BudgetSecondsOption,
@@ -35,7 +35,7 @@ from notebook_bcc.cli.model_options import (
     chosen_models,
     say_models,
 )
-from notebook_bcc.cli.options import (
+from notebook_bcc.cli.options.run import (
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -60,9 +60,9 @@ from notebook_bcc.cli.options import (
     out_paths,
     settings_of,
 )
-from notebook_bcc.cli.words import Words
-from notebook_bcc.journal.records import Limits, Policies
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.runs.lifecycle import RunOrder, started
+from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
     LLM_PLANNER,
     PLAYBOOK_PLANNER,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.model_options import (
+from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
     BudgetCostOption,
     BudgetSecondsOption,
@@ -23,20 +23,20 @@ from notebook_bcc.cli.model_options import (
     chosen_models,
     say_models,
 )
-from notebook_bcc.cli.narration import Tone
-from notebook_bcc.cli.options import LangOption, RunsOption, TokenFileOption, given, settings_of
+from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption, given, settings_of
 from notebook_bcc.cli.stopping import until_stopped
-from notebook_bcc.cli.view import QuietView
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.view.plain import QuietView
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.journal.records import Limits
 from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.playbook.folder import open_playbook
+from notebook_bcc.playbook.folder import open_playbook
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.runs.folder import find_run
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.metrics import Counts
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import DEFAULT_PORT, ServerSettings, is_loopback, new_token
+from notebook_bcc.views.narration import Tone
+from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
     LLM_PLANNER,
     llm_service,

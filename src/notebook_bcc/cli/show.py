@@ -9,9 +9,7 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.cli.ending import file_lines
-from notebook_bcc.cli.narration import first_line, local_time, narrate, one_line, safe
-from notebook_bcc.cli.options import JsonOption, LangOption, RunArgument, RunsOption, settings_of
-from notebook_bcc.cli.words import Words
+from notebook_bcc.cli.options.run import JsonOption, LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
@@ -22,6 +20,8 @@ from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.lifecycle import load_state, read_entries
+from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
+from notebook_bcc.views.words import Words
 
 _SIGNS = {CellType.CODE: "code", CellType.MARKDOWN: "text", CellType.THINKING: "think"}
 

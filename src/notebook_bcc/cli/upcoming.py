@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import assert_never
 
-from notebook_bcc.engine.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import (
     AskPerson,
@@ -22,14 +21,15 @@ from notebook_bcc.engine.intents import (
     Stop,
     TakeAction,
 )
-from notebook_bcc.engine.observe import feedback, observe
-from notebook_bcc.engine.planning import identify
+from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
+from notebook_bcc.engine.observation.observe import feedback, observe
+from notebook_bcc.engine.planner_session import identify
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Purpose, Record, RunResumed, Transitioned
-from notebook_bcc.planners.remote import Dialect
+from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.dialects import request_to_v1
 from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.protocol.observation import Observation

@@ -10,7 +10,7 @@ import typer
 from notebook_bcc.cli.carry import drawn
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.ending import report_verification
-from notebook_bcc.cli.options import (
+from notebook_bcc.cli.options.run import (
     CellTimeoutOption,
     JsonOption,
     LangOption,
@@ -20,12 +20,12 @@ from notebook_bcc.cli.options import (
     settings_of,
 )
 from notebook_bcc.cli.stopping import until_stopped
-from notebook_bcc.cli.words import Words
 from notebook_bcc.errors import RunNotFound
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.runs.folder import INPUTS_FOLDER, RunFolder, find_run, run_folders
 from notebook_bcc.runs.lifecycle import verify_run
 from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
+from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import workshop
 
 

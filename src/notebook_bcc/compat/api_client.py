@@ -16,7 +16,7 @@ from notebook_bcc.compat.observing import Json
 from notebook_bcc.compat.states import request_of
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.planners.interface import Planner, StreamWarning
-from notebook_bcc.planners.remote import Dialect, RemotePlanner
+from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner
 from notebook_bcc.protocol.messages import BehaviorFeedback, Options, PlanningResponse, Request
 from notebook_bcc.protocol.observation import Observation
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from notebook_bcc.engine.context_filter import filter_observation
+from notebook_bcc.engine.observation.context_filter import filter_observation
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.fsm.machine import StateMachine
-from notebook_bcc.kernel.probe import Namespace
+from notebook_bcc.kernel.inside.probe import Namespace
 from notebook_bcc.protocol.messages import ContextFilter, Options, Request
 from notebook_bcc.protocol.observation import FsmView, Observation
 

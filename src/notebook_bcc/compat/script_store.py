@@ -14,19 +14,19 @@ from typing import Any, ClassVar, Final, Self
 from notebook_bcc.compat.loop_thread import LoopThread
 from notebook_bcc.compat.store_bench import StoreBench, result_of
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
-from notebook_bcc.engine.observe import observe
+from notebook_bcc.engine.actions.context import ExecutionLimits
+from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import plan_diff, proposal_problem
 from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.runner import utc_now
 from notebook_bcc.engine.state import RunState, evolve
-from notebook_bcc.engine.workbench import ExecutionLimits
 from notebook_bcc.errors import ActionRefused, BccError
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, PlanUpdateDecided, Record, RunResumed, RunStarted, Warned
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.kernel.local import LocalKernel
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
 from notebook_bcc.protocol.actions import Action, ActionBase, parse_action

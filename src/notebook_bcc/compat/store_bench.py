@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.workbench import ExecutionLimits, Workbench
+from notebook_bcc.engine.actions.context import ExecutionLimits, Workbench
 from notebook_bcc.journal.records import ActionCompleted, PlanProposal
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.notebook.document import Document

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from notebook_bcc.compat.loop_thread import in_thread
-from notebook_bcc.engine.builtin_actions import BUILTIN_HANDLERS
-from notebook_bcc.engine.registry import ActionRegistry
-from notebook_bcc.engine.workbench import Workbench
+from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
+from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.registry import ActionRegistry
 
 # `(script_store, step)`, and the result beside them for a hook that comes after; may be async.
 StoreFunction = Callable[..., Any]

@@ -15,7 +15,7 @@ import httpx2
 from notebook_bcc import __version__
 from notebook_bcc.conformance.exchange import Arrival, Exchange, Json
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.planners.remote_failures import one_line, reason_of
+from notebook_bcc.planners.remote.failures import one_line, reason_of
 
 _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
 

@@ -11,7 +11,7 @@ from notebook_bcc.conformance.desk import NOWHERE, Desk
 from notebook_bcc.conformance.judgement import verdict_faults
 from notebook_bcc.conformance.position import PLAYED
 from notebook_bcc.errors import ActionMalformed
-from notebook_bcc.planners.remote_wire import JSON_TYPES
+from notebook_bcc.planners.remote.client import JSON_TYPES
 from notebook_bcc.protocol.actions import parse_action
 from notebook_bcc.protocol.message import Message
 

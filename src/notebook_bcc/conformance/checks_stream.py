@@ -8,7 +8,7 @@ from notebook_bcc.conformance.desk import NOWHERE, Desk
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.conformance.stream import Fault, Stream, unflushed
 from notebook_bcc.errors import ActionMalformed
-from notebook_bcc.planners.remote_wire import STREAM_TYPES
+from notebook_bcc.planners.remote.client import STREAM_TYPES
 from notebook_bcc.protocol.actions import parse_action
 
 _NO_STREAM = skipped("no behavior was streamed")

@@ -17,8 +17,8 @@ from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.playing import Played, play
 from notebook_bcc.conformance.position import Position
 from notebook_bcc.conformance.stream import read_stream
-from notebook_bcc.engine.context_filter import filter_observation
-from notebook_bcc.engine.context_update import target_after
+from notebook_bcc.engine.fold.context_update import target_after
+from notebook_bcc.engine.observation.context_filter import filter_observation
 from notebook_bcc.errors import PlanInvalid
 from notebook_bcc.protocol.actions import UpdateWorkflow
 from notebook_bcc.protocol.messages import Options, PlanningResponse, Request

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
@@ -19,11 +17,11 @@ from notebook_bcc.engine.intents import (
     TakeAction,
 )
 from notebook_bcc.engine.plan_changes import proposal_problem
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.fsm.machine import next_state
-from notebook_bcc.journal.records import Limits, Purpose
+from notebook_bcc.journal.records import Purpose
 from notebook_bcc.notebook.counting import Count
-from notebook_bcc.planners.llm.budget import Budget, LimitReached, limit_reached
+from notebook_bcc.protocol.limits import LimitReached, Limits, budget_of, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -68,27 +66,9 @@ def decide(state: RunState) -> Intent:
     return intent
 
 
-def budget_of(limits: Limits) -> Budget:
-    """What language models may take, as their planner counts it."""
-    return Budget(
-        tokens=limits.model_tokens or None,
-        dollars=limits.model_dollars or None,
-        seconds=limits.model_seconds or None,
-        calls=limits.model_calls or None,
-    )
-
-
 def budget_reached(state: RunState) -> LimitReached | None:
     """The budget that language models have used up."""
     return limit_reached(state.spent, budget_of(state.limits))
-
-
-def elapsed(state: RunState) -> float:
-    """Seconds this run has been carried out, sessions added up, as its records tell."""
-    if not state.session_at or not state.at:
-        return state.elapsed_before
-    session = datetime.fromisoformat(state.at) - datetime.fromisoformat(state.session_at)
-    return state.elapsed_before + max(0.0, session.total_seconds())
 
 
 def _limit_reached(state: RunState) -> str:

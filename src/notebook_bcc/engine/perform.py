@@ -9,7 +9,8 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from keyword import iskeyword
 
-from notebook_bcc.engine.carrying_out import ActionCarrier, source_of_exec
+from notebook_bcc.engine.actions.executor import ActionCarrier, source_of_exec
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.intents import (
     AskPlanning,
     CarryOut,
@@ -22,9 +23,8 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     TakeAction,
 )
-from notebook_bcc.engine.planning import Asking, PlannerDesk
+from notebook_bcc.engine.planner_session import Asking, PlannerDesk
 from notebook_bcc.engine.rebuilding import bring_up
-from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed

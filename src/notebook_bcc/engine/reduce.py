@@ -7,10 +7,17 @@ from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
-from notebook_bcc.engine.context_update import apply_context_update, planned_sections, proposed
-from notebook_bcc.engine.decide import elapsed
-from notebook_bcc.engine.effects import with_effects
-from notebook_bcc.engine.kernel_changes import changed_variables, ended_kernel, kernel_after, kernel_left, with_kernel
+from notebook_bcc.engine.fold.context_update import apply_context_update, planned_sections, proposed
+from notebook_bcc.engine.fold.effects import with_effects
+from notebook_bcc.engine.fold.kernel_changes import (
+    changed_variables,
+    ended_kernel,
+    kernel_after,
+    kernel_left,
+    with_kernel,
+)
+from notebook_bcc.engine.fold.tracking import note_artifact, note_variables
+from notebook_bcc.engine.fold.transitions import apply_transition
 from notebook_bcc.engine.plan_changes import applied
 from notebook_bcc.engine.state import (
     TAKEN_KEPT,
@@ -18,10 +25,9 @@ from notebook_bcc.engine.state import (
     KernelStep,
     RunState,
     bounded,
+    elapsed,
     evolve,
 )
-from notebook_bcc.engine.tracking import note_artifact, note_variables
-from notebook_bcc.engine.transitions import apply_transition
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     INPUTS,
@@ -57,8 +63,8 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.planners.llm.budget import Call
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.limits import Call
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import State

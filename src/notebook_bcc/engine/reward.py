@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from notebook_bcc.engine.fold.tracking import unique
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.engine.tracking import unique
 from notebook_bcc.journal.records import ActionCompleted
 from notebook_bcc.protocol.vocabulary import Event
 

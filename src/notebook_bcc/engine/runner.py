@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
+from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import AskPerson, CarryOut, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.plan_changes import plan_diff
-from notebook_bcc.engine.planning import Asking
+from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.registry import ActionRegistry
 from notebook_bcc.engine.reward import GoalReward, Reward
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import JournalFailed, RunRefused

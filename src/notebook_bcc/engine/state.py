@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from notebook_bcc.journal.records import (
     ActionReceived,
     GeneratingAsked,
-    Limits,
     PlanningAnswered,
     PlanningAsked,
     PlanProposal,
-    Policies,
     RunStopped,
 )
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.planners.llm.budget import Spent
+from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, Question
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
@@ -285,3 +284,11 @@ def evolve(value: _Value, changes: dict[str, Any]) -> _Value:
 def bounded(items: tuple[Any, ...], *new: Any, keep: int) -> tuple[Any, ...]:
     """The items and the new ones, the newest `keep` of them."""
     return (*items, *new)[-keep:]
+
+
+def elapsed(state: RunState) -> float:
+    """Seconds this run has been carried out, sessions added up, as its records tell."""
+    if not state.session_at or not state.at:
+        return state.elapsed_before
+    session = datetime.fromisoformat(state.at) - datetime.fromisoformat(state.session_at)
+    return state.elapsed_before + max(0.0, session.total_seconds())

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from notebook_bcc.errors import JournalFailed
 from notebook_bcc.journal.interface import Entry, PostedCommand
 from notebook_bcc.journal.records import Command
-from notebook_bcc.journal.rows import Row, pack_command, pack_entries, unpack_command, unpack_entry
+from notebook_bcc.journal.sqlite.rows import Row, pack_command, pack_entries, unpack_command, unpack_entry
 
 _NAME = "in memory"
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.actions import ActionMetadata
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.message import problems_of
 from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
 from notebook_bcc.protocol.tracking import Artifact
@@ -27,40 +28,6 @@ class RecordBase(BaseModel):
     """A record is frozen; fields that a later version added are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
-
-
-class Policies(RecordBase):
-    """How the client behaves where the protocol leaves it a choice.
-
-    `offer`: changes of the plan are put to a person who is there, and accepted where nobody is.
-    """
-
-    confirm: Literal["ask", "auto", "reject", "offer"] = "ask"
-    on_error: Literal["feedback", "continue", "fail"] = "feedback"
-    on_unachieved: Literal["fail", "skip"] = "fail"
-    strict_actions: bool = False
-    interactive: bool = False
-    notebook_detail: Literal["summary", "cells", "figures"] = "summary"
-
-
-class Limits(RecordBase):
-    """Where a run ends although its goal is not reached. Zero means no limit.
-
-    What begins with `model_` is what language models may take in all; `model_seconds` is the time they are waited for.
-    """
-
-    actions: int = 0
-    behaviors_per_step: int = 30
-    actions_per_behavior: int = 1000
-    run_seconds: float = 0.0
-    cell_seconds: float = 0.0
-    output_bytes: int = 10_000_000
-    kernel_restarts: int = 3
-    debug_attempts: int = 3
-    model_tokens: int = 0
-    model_dollars: float = 0.0
-    model_seconds: float = 0.0
-    model_calls: int = 0
 
 
 class RunStarted(RecordBase):

@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 
 from notebook_bcc.kernel.interface import VariableChanges
-from notebook_bcc.kernel.wire import Content
+from notebook_bcc.kernel.local.wire import Content
 
 _MIME = "application/vnd.notebook-bcc.probe+json"
 _PAYLOAD = "notebook_bcc.variables"
 _PROBE = "_notebook_bcc_probe"
-_SETTLE = "_notebook_bcc_settle"
+_UNATTENDED = "_notebook_bcc_unattended"
 _BEGINNING = "_notebook_bcc_beginning"
 _ASK = "notebook_bcc"
 
@@ -29,10 +29,10 @@ for name, source in sources.items():
 probe = sys.modules["_notebook_bcc_probe"]
 shell = get_ipython()
 namespace = probe.namespace = probe.Namespace(shell.user_ns, **limits)
-if "_notebook_bcc_settle" in sources:
-    settle = sys.modules["_notebook_bcc_settle"]
-    probe.resident = settle.Resident(shell, lambda: probe.encode(namespace.changes()))
-    probe.resident.start(parent)
+if "_notebook_bcc_unattended" in sources:
+    unattended = sys.modules["_notebook_bcc_unattended"]
+    probe.agent = unattended.KernelAgent(shell, lambda: probe.encode(namespace.changes()))
+    probe.agent.start(parent)
 if "_notebook_bcc_beginning" in sources:
     sys.modules["_notebook_bcc_beginning"].begin_sooner(shell)
 """
@@ -47,14 +47,16 @@ class VariableLimits:
     summary_chars: int = 4_000
 
 
-def install(limits: VariableLimits, *, settle: bool, parent: int | None) -> str:
-    """The expression that brings the probe (and, for ipykernel, `settle`) into the kernel.
+def install(limits: VariableLimits, *, unattended: bool, parent: int | None) -> str:
+    """The expression that brings the probe (and, for ipykernel, `unattended`) into the kernel.
 
     With a `parent` the kernel is that process's own: it ends when that does, and `beginning` makes its cells start
     sooner, which a kernel that others use too is spared.
     """
-    names = [_PROBE, *([_SETTLE] if settle else ()), *([_BEGINNING] if settle and parent is not None else ())]
-    package = files("notebook_bcc.kernel")
+    names = [_PROBE, *([_UNATTENDED] if unattended else ())]
+    if unattended and parent is not None:
+        names.append(_BEGINNING)
+    package = files("notebook_bcc.kernel.inside")
     sources = {
         name: package.joinpath(f"{name.removeprefix('_notebook_bcc_')}.py").read_text(encoding="utf-8")
         for name in names

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from notebook_bcc.kernel.interface import CellError
+from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.terminal import Line
-from notebook_bcc.kernel.wire import Content
 from notebook_bcc.protocol.cells import Output
 
 _CHUNK = 65_536

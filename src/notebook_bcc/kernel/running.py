@@ -10,10 +10,10 @@ from typing import Any
 
 from notebook_bcc.errors import KernelDied
 from notebook_bcc.kernel import inspection
-from notebook_bcc.kernel.conversation import Request
 from notebook_bcc.kernel.interface import CellError, Execution, VariableChanges
+from notebook_bcc.kernel.local.conversation import Request
+from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits, read_error
-from notebook_bcc.kernel.wire import Content
 from notebook_bcc.protocol.cells import Output
 
 _ANSWER_SECONDS = 60.0
@@ -122,7 +122,7 @@ class Running(ABC):
             raise self.death(request=request)
         return request.reply
 
-    async def settled(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until a cell that was cancelled has really ended."""
         if self._stopping is not None:
             await asyncio.wait([self._stopping])

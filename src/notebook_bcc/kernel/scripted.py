@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
+from notebook_bcc.kernel.inside.probe import Namespace
 from notebook_bcc.kernel.inspection import read_changes
 from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity
 from notebook_bcc.kernel.outputs import error_output
-from notebook_bcc.kernel.probe import Namespace
 from notebook_bcc.protocol.cells import Output
 
 Script = Mapping[str, Execution] | Callable[[str], Execution]

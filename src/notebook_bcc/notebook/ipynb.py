@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from notebook_bcc.notebook.atomic import remove_abandoned, replace_file
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import encoded
-from notebook_bcc.notebook.thinking import folded_source
+from notebook_bcc.notebook.export.thinking import folded_source
 from notebook_bcc.protocol.cells import TAGS, Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
 

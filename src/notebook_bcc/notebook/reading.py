@@ -12,9 +12,9 @@ from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.encoding import encoded
+from notebook_bcc.notebook.export.thinking import unfolded_text
 from notebook_bcc.notebook.ipynb import NAMESPACE, THINKING_TAG
 from notebook_bcc.notebook.soundness import sound_content
-from notebook_bcc.notebook.thinking import unfolded_text
 from notebook_bcc.protocol.cells import CELL_ID, Cell
 from notebook_bcc.protocol.vocabulary import CellType
 

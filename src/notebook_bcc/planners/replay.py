@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated
-from notebook_bcc.planners.questions import question_of
+from notebook_bcc.planners.planning_question import question_of
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
+
+Language = Literal["en", "zh"]
+"""What a run speaks to its reader."""
 
 
 class CaseFree(StrEnum):

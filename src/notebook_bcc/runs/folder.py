@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
-from notebook_bcc.planners.llm.choice import ChoiceFiles
-from notebook_bcc.planners.playbook.folder import PlaybookFiles, copy_playbook
+from notebook_bcc.llm.choice import ChoiceFiles
+from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"

@@ -6,8 +6,8 @@ from notebook_bcc.engine.rebuilding import abandon
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import KernelAbandoned
 from notebook_bcc.kernel.interface import LastingKernel
+from notebook_bcc.runs.factories import KernelWish, Workshop
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 
 async def end_left_kernel(

@@ -12,31 +12,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from notebook_bcc import __version__
-from notebook_bcc.engine.decide import elapsed
 from notebook_bcc.engine.reduce import fold, reduce
 from notebook_bcc.engine.runner import UPDATE_PENDING, first_answer
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
 from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
-from notebook_bcc.journal.records import (
-    Command,
-    Limits,
-    PlanUpdateDecided,
-    Policies,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    Transitioned,
-)
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped, Transitioned
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
+from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.planners.llm.choice import ChoiceFiles
-from notebook_bcc.planners.playbook.folder import PlaybookFiles
+from notebook_bcc.playbook.folder import PlaybookFiles
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.deliverables import hand_out
+from notebook_bcc.runs.factories import Workshop
 from notebook_bcc.runs.folder import (
     Input,
     RunFolder,
@@ -52,7 +44,6 @@ from notebook_bcc.runs.outline import keep_outline, read_outline
 from notebook_bcc.runs.saver import NotebookSaver
 from notebook_bcc.runs.session import Company, Session, folded, session_of
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
-from notebook_bcc.runs.workshop import Workshop
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from notebook_bcc import __version__
 from notebook_bcc.engine.state import LevelState, Machine, Position, RunState, Told
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.journal.records import INPUTS, RunStopped
-from notebook_bcc.planners.llm.budget import Spent
+from notebook_bcc.protocol.limits import Spent
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Workflow

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from notebook_bcc.errors import RunRefused
-from notebook_bcc.kernel.process import find_kernelspec
+from notebook_bcc.kernel.local.process import find_kernelspec
 
 # What analysing a table takes: the `ml` extra. What reading one takes besides, by the file's suffix.
 ANALYSIS: Final = ("pandas", "sklearn", "matplotlib")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.runs.factories import KernelWish, Workshop
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 MODEL = "model.pkl"
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from notebook_bcc.engine.decide import budget_reached, elapsed
+from notebook_bcc.engine.decide import budget_reached
 from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (

@@ -16,17 +16,17 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
 from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
-from notebook_bcc.journal.sqlite import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.export import ExportFormat, export_notebook
+from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_out, hand_over
+from notebook_bcc.runs.factories import KernelWish, Workshop
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.handover import note_delivered
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
 from notebook_bcc.runs.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
-from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 logger = logging.getLogger(__name__)
 

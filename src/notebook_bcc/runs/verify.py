@@ -18,8 +18,8 @@ from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_not
 from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.runs.factories import KernelWish, Workshop
 from notebook_bcc.runs.folder import LARGE_FILE
-from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 VERIFIED = "verified"
 

@@ -1,0 +1,160 @@
+"""The options that several commands share, and what is made of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from notebook_bcc.cli.view.live import LiveView
+from notebook_bcc.cli.view.plain import JsonView, PlainView, QuietView, View
+from notebook_bcc.errors import BccError
+from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.runs.folder import LAST, run_folders
+from notebook_bcc.settings import Settings, read_address, read_settings, read_token
+from notebook_bcc.views.words import Words
+
+Confirm = Literal["ask", "auto", "reject"]
+OnError = Literal["feedback", "continue", "fail"]
+OnUnachieved = Literal["fail", "skip"]
+Dialect = Literal["v2", "v1"]
+
+LOCAL = "local"
+
+
+def complete_run(context: typer.Context, incomplete: str) -> list[str]:
+    """For Tab in a shell: the runs whose ids begin so, newest first, and `last`. No journal is read."""
+    try:
+        root = settings_of(runs=context.params.get("runs")).runs
+    except BccError:
+        return []
+    return [name for name in (LAST, *(one.run_id for one in run_folders(root))) if name.startswith(incomplete)]
+
+
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A run: its id, the start of one, a path, or `last`.", metavar="RUN", autocompletion=complete_run
+    ),
+]
+RunsOption = Annotated[
+    Path | None, typer.Option("--runs", help="Where runs are kept. [env: NBCC_RUNS; default: ./nbcc-runs]")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line on stdout.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+LangOption = Annotated[
+    Language | None,
+    typer.Option(
+        "--lang", help="Language of the view, and of what is written about data. [env: NBCC_LANG; default: your locale]"
+    ),
+]
+OutOption = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        help="FILE.ipynb: the notebook goes there. FOLDER: the notebook, the report and all files do.",
+        metavar="PATH",
+    ),
+]
+NoVerifyOption = Annotated[
+    bool, typer.Option("--no-verify", help="Do not run the finished notebook again in a fresh kernel.")
+]
+InteractiveOption = Annotated[
+    bool | None,
+    typer.Option("--interactive/--no-interactive", help="Ask at limits instead of stopping. [env: INTERACTIVE_MODE]"),
+]
+ConfirmOption = Annotated[
+    Confirm | None, typer.Option("--confirm", help="Changes of the plan: ask a person, accept, or decline.")
+]
+OnErrorOption = Annotated[
+    OnError | None,
+    typer.Option("--on-error", help="A failing cell: tell the planner, go on regardless, or fail the run."),
+]
+OnUnachievedOption = Annotated[
+    OnUnachieved | None, typer.Option("--on-unachieved", help="A step that misses its goal: fail, or go on without.")
+]
+MaxActionsOption = Annotated[
+    int | None, typer.Option("--max-actions", min=0, help="Stop after so many actions. [env: MAX_EXECUTION_STEPS]")
+]
+MaxBehaviorsOption = Annotated[
+    int | None, typer.Option("--max-behaviors", min=0, help="Behaviors one step may have. [default: 30; 0: no limit]")
+]
+MaxSecondsOption = Annotated[float | None, typer.Option("--max-seconds", min=0, help="Stop after so many seconds.")]
+CellTimeoutOption = Annotated[float | None, typer.Option("--cell-timeout", min=0, help="Seconds one cell may take.")]
+DialectOption = Annotated[
+    Dialect | None, typer.Option("--dialect", help="What the planner speaks: v2 (default), or v1 for older ones.")
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="A file with the token, in place of the environment's.", metavar="FILE"),
+]
+KernelUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel-url",
+        help="Run cells behind this Jupyter Server; `local`: in a process of ours. [env: USE_REMOTE_EXECUTION, "
+        "BACKEND_BASE_URL, BACKEND_TOKEN]",
+        metavar="URL",
+    ),
+]
+StrictOption = Annotated[
+    bool | None,
+    typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
+]
+
+
+def settings_of(
+    *,
+    runs: Path | None = None,
+    lang: Language | None = None,
+    max_actions: int | None = None,
+    interactive: bool | None = None,
+    kernel_url: str | None = None,
+    token_file: Path | None = None,
+) -> Settings:
+    """The settings, with what was given on the command line first. `token_file` holds the planner's token."""
+    flags: dict[str, Any] = {  # Any: values of any type
+        "runs": runs,
+        "lang": lang,
+        "max_execution_steps": max_actions,
+        "interactive_mode": interactive,
+        "dslc_token": read_token(token_file) if token_file is not None else None,
+    }
+    if kernel_url == LOCAL:
+        flags["use_remote_execution"] = False
+    elif kernel_url is not None:
+        flags["backend_base_url"] = read_address(kernel_url, option="--kernel-url")
+        flags["use_remote_execution"] = True
+    return read_settings(flags=flags)
+
+
+def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
+    """Only what was given: options that are None leave things as they are."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def out_paths(out: str) -> tuple[Path | None, Path | None]:
+    """The notebook's own path, or the folder for everything, or neither."""
+    if not out:
+        return None, None
+    path = Path(out)
+    unmade = not path.suffix and not path.exists()
+    is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
+    return (None, path) if is_folder else (path, None)
+
+
+def choose_view(words: Words, *, as_json: bool, quiet: bool, verifies: bool = True) -> View:
+    """JSON or nothing if asked for, the live view on a terminal, plain lines elsewhere."""
+    if as_json:
+        return JsonView()
+    if quiet:
+        return QuietView()
+    return LiveView(words, verifies=verifies) if is_terminal() else PlainView(words)
+
+
+def is_terminal() -> bool:
+    """Whether somebody sits in front of our output and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,1 @@
+"""Carries actions out."""

@@ -1,0 +1,82 @@
+"""Which handler carries out which action, and what is called around it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
+from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.errors import ActionRefused, BccError
+from notebook_bcc.protocol.actions import Action
+
+# A handler gets the bench and the action; what it returns stands in the action's record. It may be async.
+Handler = Callable[[Workbench, Any], Awaitable[Any] | Any]
+PreHook = Callable[[Workbench, Action], Awaitable[None] | None]
+PostHook = Callable[[Workbench, Action, Any], Awaitable[None] | None]
+
+
+class ActionRegistry:
+    """The handlers of one run. Each run has its own: what one registers no other sees."""
+
+    def __init__(self, handlers: Mapping[str, Handler] | None = None) -> None:
+        self._handlers: dict[str, Handler] = {**BUILTIN_HANDLERS, **(handlers or {})}
+        self._pre_hooks: list[PreHook] = []
+        self._post_hooks: list[PostHook] = []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._handlers)
+
+    def register_handler(self, name: str, handler: Handler) -> None:
+        """Carry out actions of this type with this handler; the newest registration counts."""
+        if not name:
+            raise ValueError("an action type needs a name")
+        if not callable(handler):
+            raise TypeError(f"the handler of {name!r} is not callable")
+        self._handlers[name] = handler
+
+    def register(self, name: str) -> Callable[[Handler], Handler]:
+        """The same as a decorator."""
+
+        def remember(handler: Handler) -> Handler:
+            self.register_handler(name, handler)
+            return handler
+
+        return remember
+
+    def add_pre_hook(self, hook: PreHook) -> None:
+        """Call this before every action. One that raises makes the action an error result; it is not carried out."""
+        self._pre_hooks.append(hook)
+
+    def add_post_hook(self, hook: PostHook) -> None:
+        """Call this after every action that was carried out. One that raises makes it an error result."""
+        self._post_hooks.append(hook)
+
+    def knows(self, name: str) -> bool:
+        return name in self._handlers
+
+    async def carry_out(self, bench: Workbench, action: Action) -> None:
+        """Hooks, handler, hooks. What goes wrong is noted on the bench as the action's error, never raised.
+
+        This is a border: handlers and hooks are other people's code and may raise anything.
+        """
+        try:
+            for hook in self._pre_hooks:
+                await _awaited(hook(bench, action))
+            result = await _awaited(self._handlers[action.action](bench, action))
+            if result is not None:
+                bench.result = result
+            for post in self._post_hooks:
+                await _awaited(post(bench, action, bench.result))
+        except ActionRefused as refusal:
+            bench.refuse(type(refusal).__name__, str(refusal))
+        except BccError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a border post: other people's code
+            bench.refuse(type(error).__name__, f"{type(error).__name__}: {error}")
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,1 @@
+"""How records change a run."""

@@ -1,0 +1,123 @@
+"""What a planner's answer changes in the run: variables, tasks, focus, plan. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from notebook_bcc.engine.fold.tracking import unique
+from notebook_bcc.engine.plan_changes import applied, changes_nothing, fills_in
+from notebook_bcc.engine.state import LevelState, RunState, Told, evolve
+from notebook_bcc.journal.records import PlanProposal, Purpose
+from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate, TransitionAdvice
+from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.vocabulary import Level, TodoOperation
+
+Changes = dict[str, Any]
+Place = tuple[str | None, str | None]
+_ON_THE_WAY: frozenset[Purpose] = frozenset({"stage", "step_end", "stage_end"})
+_LEVELS = {Level.STAGES: "stages", Level.STEPS: "steps", Level.BEHAVIORS: "behaviors"}
+
+
+def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> Changes:
+    """The changes an answer of /planning brings."""
+    update = response.context_update
+    changes: Changes = {
+        "told": _told(state.told, response),
+        "filter": response.context_filter,
+        "target": target_after(
+            state.target, response.transition, purpose, at=(state.position.stage_id, state.position.step_id)
+        ),
+    }
+    for one in update.progress_updates:
+        name = _LEVELS[one.level]
+        level: LevelState = changes.get(name, getattr(state, name))
+        if one.focus is not None:
+            level = replace(level, focus=one.focus)
+        if one.goal is not None:
+            level = replace(level, goal=one.goal)
+        if one.expected_outputs is not None and one.level is not Level.BEHAVIORS:
+            # A behavior's promises count from its own start: they are taken up there.
+            outputs = level.outputs
+            expected = unique(outputs.expected, one.expected_outputs)
+            level = replace(level, outputs=outputs.model_copy(update={"expected": expected}))
+        changes[name] = level
+    if update.promotions:
+        changes["promotions"] = (*state.promotions, *update.promotions)
+    for proposal in proposals_of(state, update):
+        changes |= proposed(evolve(state, changes), proposal)
+    if update.workflow_update is not None and update.workflow_update.sections:
+        told: Told = changes["told"]
+        changes["told"] = replace(told, section_progress=planned_sections(told, update.workflow_update.sections))
+    return changes
+
+
+def proposals_of(state: RunState, update: ContextUpdate) -> tuple[PlanProposal, ...]:
+    """The changes of the plan that an answer carries."""
+    found: list[PlanProposal] = []
+    if update.workflow_update is not None:
+        found.append(PlanProposal(workflow=update.workflow_update, origin="planning"))
+    steps = update.stage_steps_update
+    if steps is not None:
+        stage_id = steps.stage_id or state.position.stage_id
+        found.append(PlanProposal(stage_id=stage_id, steps=steps.steps, origin="planning"))
+    return tuple(found)
+
+
+def proposed(state: RunState, proposal: PlanProposal) -> Changes:
+    """Apply what only fills in; let the rest wait for its confirmation."""
+    if changes_nothing(state.plan, proposal):
+        return {}
+    if fills_in(state.plan, proposal):
+        return {"plan": applied(state.plan, proposal)}
+    return {"proposals": (*state.proposals, proposal)}
+
+
+def _told(told: Told, response: PlanningResponse) -> Told:
+    update = response.context_update
+    remaining = response.metadata.estimated_remaining_behaviors
+    return replace(
+        told,
+        variables={**told.variables, **update.variables} if update.variables else told.variables,
+        todo=_todo(told.todo, update.todo_list_update) if update.todo_list_update is not None else told.todo,
+        section_progress=_sections(told, update),
+        workflow_progress=told.workflow_progress if update.workflow_progress is None else update.workflow_progress,
+        estimated_remaining=told.estimated_remaining if remaining is None else remaining,
+    )
+
+
+def _todo(todo: tuple[str, ...], update: TodoUpdate) -> tuple[str, ...]:
+    match update.operation:
+        case TodoOperation.ADD:
+            return unique(todo, update.items)
+        case TodoOperation.REMOVE:
+            return tuple(item for item in todo if item not in update.items)
+        case TodoOperation.REPLACE:
+            return update.items
+
+
+def _sections(told: Told, update: ContextUpdate) -> SectionProgress | str | None:
+    new, old = update.section_progress, told.section_progress
+    if isinstance(new, SectionProgress) and isinstance(old, SectionProgress):
+        # Only what the planner said changes; what the client counted stays.
+        return old.model_copy(update={name: getattr(new, name) for name in new.model_fields_set})
+    return old if new is None else new
+
+
+def planned_sections(told: Told, sections: tuple[str, ...]) -> SectionProgress:
+    """The section progress with all planned sections named."""
+    old = told.section_progress
+    return (old if isinstance(old, SectionProgress) else SectionProgress()).model_copy(update={"all": sections})
+
+
+def target_after(target: Place | None, advice: TransitionAdvice, purpose: Purpose, *, at: Place) -> Place | None:
+    """Where a server-controlled transition wants to go; whoever received the answer has checked that it exists.
+
+    Each answer replaces what an earlier one has named. Only a silent one at a place that the run passes on its way
+    there does not.
+    """
+    named = advice.destination
+    if named is None:
+        return target if purpose in _ON_THE_WAY else None
+    # To begin the step that is about to begin is no other place.
+    return None if purpose == "step" and (named[0] or at[0], named[1]) == at else named

@@ -1,0 +1,1 @@
+"""What a planner sees of a run."""

@@ -1,0 +1,1 @@
+"""The default journal: one SQLite file a run."""

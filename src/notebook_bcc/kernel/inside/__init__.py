@@ -1,0 +1,1 @@
+"""Code that runs in the kernel's own process. It imports nothing of ours."""

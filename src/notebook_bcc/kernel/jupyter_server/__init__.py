@@ -1,0 +1,1 @@
+"""Kernels of a Jupyter Server or gateway."""

@@ -1,0 +1,1 @@
+"""A kernel in a process of ours."""

@@ -1,0 +1,1 @@
+"""What a model's cells and texts may not do or claim."""

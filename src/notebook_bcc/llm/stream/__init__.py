@@ -1,0 +1,1 @@
+"""Objects from the growing text of an answer."""

@@ -1,0 +1,1 @@
+"""Notebooks as HTML, Markdown, script and PDF."""

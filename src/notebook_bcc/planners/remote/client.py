@@ -1,0 +1,256 @@
+"""One HTTP client for one server: connection reuse, headers, deadlines, and every failure told apart."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import NoReturn
+from urllib.parse import quote
+
+import httpx2
+
+from notebook_bcc import __version__
+from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, SettingsInvalid
+from notebook_bcc.planners.remote.failures import is_passing, one_line, reason_of, refusal, retry_after
+from notebook_bcc.planners.remote.transport import AsyncioTransport
+from notebook_bcc.protocol.messages import Options
+
+_log = logging.getLogger(__name__)
+
+JSON_TYPES = frozenset({"application/json"})
+# Seed 002's server sends its lines as application/json; text/plain is what simple servers say.
+STREAM_TYPES = JSON_TYPES | {"application/x-ndjson", "application/ndjson", "application/jsonl", "text/plain"}
+
+# Many servers drop an idle connection after five seconds: give it up before they do.
+_KEEP_ALIVE = 4.0
+_REFUSAL_BYTES = 16 * 1024
+_REFUSAL_SECONDS = 5.0
+_PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTimeouts:
+    """Seconds. `first_byte` is until the answer's headers, connecting included; `planning` is a whole judgement.
+
+    `between_lines` counts while a line is waited for, not while the one before is carried out; a blank line is one.
+    Our own service gives its planner 300 s and then says why there is no answer: it is waited for a little longer.
+    """
+
+    connect: float = 10.0
+    first_byte: float = 310.0
+    between_lines: float = 310.0
+    planning: float = 320.0
+
+
+class Wire:
+    """Posts to one server. `name` is its address as it may be shown: without user name, password and query."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        token: str | None,
+        timeouts: RemoteTimeouts,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Raises SettingsInvalid, which shows neither token nor password."""
+        if token is not None and not (token and _PRINTABLE.issuperset(token)):
+            raise SettingsInvalid("the planner's token is empty or holds blanks or characters that no header can carry")
+        url = _address(base_url)
+        self.name = str(url.copy_with(userinfo=b"")).rstrip("/")
+        self._timeouts = timeouts
+        self._secrets = tuple(secret for secret in (token, url.password) if secret)
+        self._now = now
+        headers = {"user-agent": f"notebook-bcc/{__version__}", "accept-encoding": "identity"}
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        named = (url.username, url.password) if url.userinfo and token is None else None
+        self._client = httpx2.AsyncClient(
+            headers=headers,
+            auth=named,
+            follow_redirects=False,
+            # The environment is read in one place, and that is not here: no proxies and no .netrc behind our back.
+            trust_env=False,
+            # The transport has its own trust; this one would only be made and never used.
+            verify=False,
+            transport=transport or AsyncioTransport(trust=_trust(url), keep_alive=_KEEP_ALIVE),
+        )
+
+    async def fetch(self, path: str, body: bytes, *, options: Options, within: float, most: int) -> bytes:
+        """The whole JSON answer. Raises PlannerUnreachable or PlannerAnswerInvalid."""
+        try:
+            async with (
+                asyncio.timeout(within),
+                self.ask(path, body, options=options, accepted=JSON_TYPES) as answer,
+            ):
+                return await answer.body(most)
+        except TimeoutError as error:
+            raise self.unreachable(path, f"the answer was not complete within {within:g} s") from error
+
+    @contextlib.asynccontextmanager
+    async def ask(self, path: str, body: bytes, *, options: Options, accepted: frozenset[str]) -> AsyncIterator[Answer]:
+        """Post, and give out the answer once its headers are in and promise something of use; closed at the end."""
+        patience: dict[str, float | None] = {"connect": self._timeouts.connect}
+        request = self._client.build_request(
+            "POST",
+            f"{self.name}{path}",
+            content=body,
+            headers=_headers(options, accepted),
+            extensions={"timeout": patience},
+        )
+        response = await self._send(request, path)
+        try:
+            await self._check(path, response, accepted)
+            yield Answer(self, path, response, patience=patience, between_lines=self._timeouts.between_lines)
+        finally:
+            await response.aclose()
+
+    def unreachable(self, path: str, reason: str, *, retry_after: float | None = None) -> PlannerUnreachable:
+        shown = self.hide(f"POST {path}: {reason}")
+        return PlannerUnreachable(planner=self.name, reason=shown, retry_after=retry_after)
+
+    def invalid(self, path: str, reason: str) -> PlannerAnswerInvalid:
+        return PlannerAnswerInvalid(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
+
+    def reason_of(self, error: httpx2.HTTPError) -> str:
+        """What an error below HTTP means, without secrets."""
+        return self.hide(reason_of(error, connect=self._timeouts.connect))
+
+    def hide(self, text: str) -> str:
+        """A text that may hold what a server echoed, without our secrets."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _send(self, request: httpx2.Request, path: str) -> httpx2.Response:
+        limit = self._timeouts.first_byte
+        try:
+            async with asyncio.timeout(limit):
+                response = await self._client.send(request, stream=True)
+        except TimeoutError as error:
+            raise self.unreachable(path, f"no answer within {limit:g} s; a slow planner needs more") from error
+        except httpx2.HTTPError as error:
+            raise self.unreachable(path, reason_of(error, connect=self._timeouts.connect)) from error
+        _log.debug("POST %s%s: %d", self.name, path, response.status_code)
+        return response
+
+    async def _check(self, path: str, response: httpx2.Response, accepted: frozenset[str]) -> None:
+        if not response.is_success:
+            await self._refused(path, response)
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("", "identity"):
+            reason = f"it is compressed ({one_line(coding)}), which was not asked for; turn that off at the server"
+            raise self.invalid(path, reason)
+        found = response.headers.get("content-type", "").split(";")[0].strip().lower()
+        if found and found not in accepted and not found.endswith("+json"):
+            wanted = " or ".join(sorted(accepted))
+            raise self.invalid(path, f"its content type is {one_line(found)!r}, not {wanted}; check the address")
+
+    async def _refused(self, path: str, response: httpx2.Response) -> NoReturn:
+        said = bytearray()
+        # What the server says helps; that it does not come is no second failure.
+        with contextlib.suppress(httpx2.HTTPError, TimeoutError):
+            async with asyncio.timeout(_REFUSAL_SECONDS), contextlib.aclosing(response.aiter_raw()) as chunks:
+                async for chunk in chunks:
+                    said += chunk
+                    if len(said) >= _REFUSAL_BYTES:
+                        break
+        reason = refusal(response, bytes(said[:_REFUSAL_BYTES]))
+        if is_passing(response.status_code):
+            raise self.unreachable(path, reason, retry_after=retry_after(response.headers, now=self._now()))
+        raise self.invalid(path, reason)
+
+
+class Answer:
+    """An answer whose headers are in."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        path: str,
+        response: httpx2.Response,
+        *,
+        patience: dict[str, float | None],
+        between_lines: float,
+    ) -> None:
+        self._wire = wire
+        self._path = path
+        self._response = response
+        self._patience = patience
+        self._between_lines = between_lines
+
+    @property
+    def delimited(self) -> bool:
+        """Whether its end can be told from a connection that was lost."""
+        headers = self._response.headers
+        return "content-length" in headers or "transfer-encoding" in headers
+
+    async def body(self, most: int) -> bytes:
+        """All of it; the caller has the deadline.
+
+        Raises PlannerUnreachable, or PlannerAnswerInvalid when it is longer than `most` bytes.
+        """
+        body = bytearray()
+        try:
+            async for chunk in self._response.aiter_raw():
+                body += chunk
+                if len(body) > most:
+                    raise self._wire.invalid(self._path, f"it is longer than {most} bytes")
+        except httpx2.HTTPError as error:
+            raise self._wire.unreachable(self._path, self._wire.reason_of(error)) from error
+        return bytes(body)
+
+    async def chunks(self, broken: Callable[[str], PlannerFailed]) -> AsyncGenerator[bytes, None]:
+        """The bytes as they arrive; `broken` makes the error of a reason when they do not."""
+        clock = asyncio.get_running_loop().time
+        slow = f"no line within {self._between_lines:g} s; a slow planner needs more, or sends blank lines meanwhile"
+        # The connection looks here when the body is begun: until then the deadline was that of the headers.
+        self._patience["read"] = self._between_lines
+        waited = 0.0
+        asked = clock()
+        # Not `aiter_raw`, which costs as much again for each chunk.
+        received: AsyncGenerator[bytes, None] = self._response.stream.__aiter__()  # type: ignore[union-attr,assignment]
+        try:
+            async with contextlib.aclosing(received) as chunks:
+                async for chunk in chunks:
+                    # Every byte resets the connection's deadline: a server that drips must end its line all the same.
+                    waited = 0.0 if b"\n" in chunk else waited + clock() - asked
+                    if waited > self._between_lines:
+                        raise broken(slow)
+                    yield chunk
+                    asked = clock()
+        except httpx2.ReadTimeout as error:
+            raise broken(slow) from error
+        except httpx2.HTTPError as error:
+            raise broken(self._wire.reason_of(error)) from error
+
+
+def _address(base_url: str) -> httpx2.URL:
+    try:
+        url = httpx2.URL(base_url.strip())
+    except httpx2.InvalidURL as error:
+        raise SettingsInvalid(f"the planner's address is not a URL: {error}") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise SettingsInvalid("the planner's address must begin with http:// or https:// and name a host")
+    return url.copy_with(query=None, fragment=None)
+
+
+def _trust(url: httpx2.URL) -> ssl.SSLContext | None:
+    """Reading the system's certificates takes long: only where TLS is spoken."""
+    return httpx2.create_ssl_context(trust_env=False) if url.scheme == "https" else None
+
+
+def _headers(options: Options, accepted: frozenset[str]) -> dict[str, str]:
+    """The ids of the options again, for what stands between: proxies and logs do not read bodies."""
+    ids = {"x-request-id": options.request_id, "x-run-id": options.run_id, "x-attempt": options.attempt}
+    told = {name: quote(str(value), safe=" /:;,+@=~") for name, value in ids.items() if value is not None}
+    return {"content-type": "application/json", "accept": ", ".join(sorted(accepted, reverse=True)), **told}

@@ -1,0 +1,208 @@
+"""The actions of a behavior: read from the file, and written out when their turn comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.planners.script.shorthand import StepsOf, expand, unknown
+from notebook_bcc.planners.script.values import ScriptedAction
+from notebook_bcc.playbook.book import Action, Ask, Text
+from notebook_bcc.playbook.folder import PlaybookFiles
+from notebook_bcc.playbook.templates.environment import Facts, Kind, Template
+from notebook_bcc.playbook.texts import Places, TextReader
+
+# The words whose value is a text of this playbook, and what the text becomes.
+_TEXTS: Mapping[str, Kind] = {
+    "text": Kind.PROSE,
+    "observe": Kind.PROSE,
+    "code": Kind.CELL,
+    "chapter": Kind.PROSE,
+    "section": Kind.PROSE,
+    "title": Kind.PLAIN,
+    "think": Kind.PLAIN,
+}
+# The words whose value names a file, and the short form that its text makes.
+_FILES: Mapping[str, str] = {"cell": "code", "say": "text"}
+_OURS = (*_FILES, "replan", "ask")
+_SCOPES = ("stage", "workflow")
+
+# Any, throughout: as the file has it; each form checks what it uses.
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Actions up to a question, or a question alone, or what comes after the last one."""
+
+    actions: tuple[Action, ...] = ()
+    ask: Ask | None = None
+    when: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionReader:
+    """Reads the actions of one stage."""
+
+    texts: TextReader
+    files: PlaybookFiles
+    places: Places
+    steps: StepsOf
+    stage_id: str
+
+    def groups(self, items: Sequence[Any], path: str) -> list[Group]:
+        """The actions, cut where something is asked. The last group never asks."""
+        groups: list[Group] = []
+        waiting: list[Action] = []
+        for index, item in enumerate(items):
+            at = f"{path}.{index}"
+            if isinstance(item, dict) and "ask" in item:
+                groups += [Group(tuple(waiting))] if waiting else []
+                groups += self._ask(item, at)
+                waiting = []
+            else:
+                waiting += self._action(item, at)
+        return [*groups, Group(tuple(waiting))]
+
+    def plain(self, items: Sequence[Any], path: str) -> tuple[Action, ...]:
+        """Actions among which nothing is asked."""
+        for index, item in enumerate(items):
+            if isinstance(item, dict) and "ask" in item:
+                self.places.say(f"{path}.{index}.ask", "a question cannot be asked here; ask it in a behavior")
+        return tuple(action for index, item in enumerate(items) for action in self._action(item, f"{path}.{index}"))
+
+    def _ask(self, item: Item, path: str) -> list[Group]:
+        known = ("ask", "input", "options", "when")
+        for name in item:
+            if name not in known:
+                self.places.say(f"{path}.{name}", unknown(name, known))
+        answer = item.get("input")
+        if not isinstance(answer, str) or not answer.isidentifier():
+            self.places.say(path, "`input: NAME` says which input the answer becomes")
+            return []
+        if not self._is_text(item["ask"], f"{path}.ask"):
+            return []
+        options = item.get("options")
+        if options is not None and not isinstance(options, str):
+            self.places.say(f"{path}.options", 'the options are an expression, such as "v.column_names"')
+            options = None
+        ask = Ask(
+            text=self.texts.text(item["ask"], self.places, f"{path}.ask", Kind.PROSE),
+            input=answer,
+            options=self.texts.rule(options, self.places, f"{path}.options"),
+        )
+        return [Group(ask=ask, when=self._when(item, path))]
+
+    def _action(self, item: Any, path: str) -> list[Action]:
+        if not isinstance(item, dict):
+            self.places.say(path, "an action is a mapping such as `text: ...`")
+            return []
+        if "repairs" in item:
+            self.places.say(f"{path}.repairs", "a playbook has no repairs; use `on_error` of the behavior")
+            return []
+        rest = {name: value for name, value in item.items() if name != "when"}
+        head = next((name for name in _OURS if name in rest), None)
+        read = self._replan if head == "replan" else self._file if head in _FILES else self._short
+        return read(rest, path, self._when(item, path))
+
+    def _short(self, item: Item, path: str, when: Template | None) -> list[Action]:
+        head = next((name for name in _TEXTS if name in item), None)
+        if head is None:
+            name = next(iter(item), "")
+            if not self._expands(item, path):
+                return []
+            options = {key: value for key, value in item.items() if key != name}
+            return [self._made(name, path, given=item[name], options=options, when=when)]
+        if not self._is_text(item[head], f"{path}.{head}") or not self._expands({**item, head: "x"}, path):
+            return []
+        options = {key: value for key, value in item.items() if key != head}
+        text = self.texts.text(item[head], self.places, f"{path}.{head}", _TEXTS[head])
+        return [self._made(head, path, text=text, options=options, when=when)]
+
+    def _file(self, item: Item, path: str, when: Template | None) -> list[Action]:
+        head = next(name for name in _FILES if name in item)
+        name = item[head]
+        if not isinstance(name, str) or not name:
+            self.places.say(f"{path}.{head}", "the name of a file is needed here")
+            return []
+        options = {key: value for key, value in item.items() if key != head}
+        if not self._expands({_FILES[head]: "x", **options}, path):
+            return []
+        return [self._made(_FILES[head], path, text=self._of_file(head, name, path), options=options, when=when)]
+
+    def _of_file(self, head: str, name: str, path: str) -> Text:
+        kind = Kind.CELL if head == "cell" else Kind.PROSE
+        names = (
+            {self.texts.languages[0]: f"cells/{name}.py"}
+            if head == "cell"
+            else {each: f"text/{name}.{each}.md" for each in self.texts.languages}
+        )
+        read: dict[str, Template] = {}
+        for language, file in names.items():
+            if file not in self.files.texts:
+                self.places.say(f"{path}.{head}", f"there is no file {file}")
+            elif (template := self.texts.template(self.files.texts[file], kind, file)) is not None:
+                read[language] = template
+        return Text(read)
+
+    def _replan(self, item: Item, path: str, when: Template | None) -> list[Action]:
+        for name in item:
+            if name not in ("replan", "because"):
+                self.places.say(f"{path}.{name}", unknown(name, ("replan", "because", "when")))
+        if item["replan"] not in _SCOPES:
+            self.places.say(f"{path}.replan", f"use one of: {', '.join(_SCOPES)}")
+            return []
+        because = Text()
+        if "because" in item and self._is_text(item["because"], f"{path}.because"):
+            because = self.texts.text(item["because"], self.places, f"{path}.because", Kind.PROSE)
+        return [self._made("replan", path, given=item["replan"], when=when, because=because)]
+
+    def _expands(self, item: Item, path: str) -> bool:
+        try:
+            expand([item], steps=self.steps, stage_id=self.stage_id)
+        except MessageInvalid as error:
+            for where, problem in error.problems:
+                rest = where.partition(".")[2]
+                words = f"{problem}, {', '.join(_OURS)}" if "use one of" in problem else problem
+                self.places.say(f"{path}.{rest}" if rest else path, words)
+            return False
+        return True
+
+    def _is_text(self, value: Any, path: str) -> bool:
+        good = isinstance(value, str) or (
+            isinstance(value, dict) and bool(value) and all(isinstance(each, str) for each in value.values())
+        )
+        if not good:
+            self.places.say(path, "a text is needed here, or one for each language")
+        return good
+
+    def _when(self, item: Item, path: str) -> Template | None:
+        rule = item.get("when")
+        if rule is not None and not isinstance(rule, str | bool):
+            self.places.say(f"{path}.when", "a rule is an expression in quotes")
+            return None
+        return self.texts.rule(rule, self.places, f"{path}.when")
+
+    def _made(
+        self,
+        head: str,
+        path: str,
+        *,
+        text: Text = Text(),  # noqa: B008  (a frozen value)
+        given: Any = None,
+        options: Mapping[str, Any] | None = None,
+        when: Template | None = None,
+        because: Text = Text(),  # noqa: B008
+    ) -> Action:
+        line = self.places.line(path)
+        return Action(head, self.places.file, line, text, given, options or {}, when, because)
+
+
+def write_out(action: Action, facts: Facts, *, steps: StepsOf, stage_id: str) -> Sequence[ScriptedAction]:
+    """The actions that this one stands for, with what is known now. A text that comes out empty is left away."""
+    value = action.text.render(facts) if action.text else action.given
+    if action.text and not value.strip():
+        return ()
+    return expand([{action.head: value, **action.options}], steps=steps, stage_id=stage_id).actions

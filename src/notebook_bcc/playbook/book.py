@@ -1,0 +1,161 @@
+"""A playbook as it is used: stages, steps, behaviors and actions, every text and rule read. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from notebook_bcc.planners.script.values import StepScript
+from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.protocol.messages import ContextFilter
+from notebook_bcc.protocol.tracking import Promotion
+
+Author = Literal["model", "playbook"]
+"""Who writes the content of a behavior. `model`: a language model may, in a run that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in the languages it was written in, the first language of the playbook first. It may be empty."""
+
+    versions: Mapping[str, Template] = field(default_factory=dict)
+
+    def render(self, facts: Facts) -> str:
+        """In the language of the run, else in the first. Raises MessageInvalid."""
+        if not self.versions:
+            return ""
+        first = next(iter(self.versions.values()))
+        return self.versions.get(facts["lang"], first).render(facts)
+
+    def __bool__(self) -> bool:
+        return bool(self.versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Something that must be true, and what is said where it is not."""
+
+    that: Template
+    otherwise: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that only a person can answer; the answer becomes an input."""
+
+    text: Text
+    input: str
+    options: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action of the file: its word, its text, its options. `file` and `line` are where it stands."""
+
+    head: str
+    file: str
+    line: int
+    text: Text = Text()
+    given: Any = None  # Any: what stands behind a word that takes no text; short_forms checks it
+    options: Mapping[str, Any] = field(default_factory=dict)
+    when: Template | None = None
+    because: Text = Text()
+
+
+@dataclass(frozen=True, slots=True)
+class Behavior:
+    """One behavior. A behavior of the file that asks something is several of these: `ask` stands alone."""
+
+    file: str
+    line: int
+    goal: Text = Text()
+    focus: Text = Text()
+    when: tuple[Template, ...] = ()
+    expected: tuple[str, ...] = ()
+    validate: tuple[str, ...] = ()
+    promotions: tuple[Promotion, ...] = ()
+    context_filter: ContextFilter | None = None
+    verify: tuple[Rule, ...] = ()
+    actions: tuple[Action, ...] = ()
+    on_error: tuple[Action, ...] = ()
+    ask: Ask | None = None
+    written_by: Author = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `shape` is what place.py goes by: how many behaviors there are, and which can recover."""
+
+    id: str
+    line: int
+    name: Text = Text()
+    goal: Text = Text()
+    description: Text = Text()
+    expected_outputs: tuple[str, ...] = ()
+    focus: Text = Text()
+    when: Template | None = None
+    seconds: Template | None = None
+    done: Text = Text()
+    accept_errors: bool = False
+    behaviors: tuple[Behavior, ...] = ()
+    shape: StepScript = field(default_factory=StepScript)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage, from the file of its name."""
+
+    id: str
+    file: str
+    name: Text = Text()
+    goal: Text = Text()
+    description: Text = Text()
+    expected_outputs: tuple[str, ...] = ()
+    focus: Text = Text()
+    conditions: Mapping[str, Template] = field(default_factory=dict)
+    when: Template | None = None
+    steps: tuple[Step, ...] = ()
+
+    def step(self, step_id: str | None) -> Step | None:
+        return next((step for step in self.steps if step.id == step_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverable:
+    """A variable that the goal asks for, where the rule holds."""
+
+    name: str
+    line: int
+    when: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """A whole playbook. `sources` are the templates of its cells as they were written, by name of file."""
+
+    source: str
+    name: Text
+    languages: tuple[str, ...]
+    inputs: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    goal: Text = Text()
+    description: Text = Text()
+    todo: tuple[Text, ...] = ()
+    deliverables: tuple[Deliverable, ...] = ()
+
+    def stage(self, stage_id: str | None) -> Stage | None:
+        return next((stage for stage in self.stages if stage.id == stage_id), None)
+
+
+def templates_of(*texts: Text) -> Iterator[Template]:
+    """Every version of these texts."""
+    for text in texts:
+        yield from text.versions.values()
+
+
+def templates_of_action(action: Action) -> Iterator[Template]:
+    """All that an action reads, its rule included."""
+    if action.when is not None:
+        yield action.when
+    yield from templates_of(action.text, action.because)

@@ -1,0 +1,115 @@
+"""The content of a behavior: its actions with what is known now, and what must be known to write them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from notebook_bcc.planners.script.position import Place
+from notebook_bcc.planners.script.values import ScriptedAction
+from notebook_bcc.playbook.actions import write_out
+from notebook_bcc.playbook.book import (
+    Action,
+    Ask,
+    Behavior,
+    Playbook,
+    Stage,
+    templates_of,
+    templates_of_action,
+)
+from notebook_bcc.playbook.facts import INPUTS, PROBLEMS
+from notebook_bcc.playbook.needed import cells_of, names_in_cell
+from notebook_bcc.playbook.outlook import other_steps, other_workflow, steps_of_stage
+from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.protocol.messages import ContextFilter, OutputsTrackingSpec, Request
+
+
+def content_of(
+    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, request: Request, facts: Facts
+) -> list[ScriptedAction]:
+    """Everything that the behavior puts into the notebook. Raises MessageInvalid with file and line."""
+    if behavior.ask is not None:
+        return [_note(behavior.ask.text.render(facts))]
+    actions = behavior.on_error if place.recovering else behavior.actions
+    return [
+        sent
+        for action in actions
+        if action.when is None or action.when.holds(facts)
+        for sent in _sent(playbook, stage, action, request, facts)
+    ]
+
+
+def filter_of(playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, facts: Facts) -> ContextFilter:
+    """What the request for the content shall hold: the variables that its templates name, and the promises."""
+    given = behavior.context_filter
+    if given is None:
+        given = ContextFilter(variables_to_include=_variables(playbook, stage, behavior, place, facts))
+    if given.outputs_tracking is not None or not (behavior.expected or behavior.validate or behavior.promotions):
+        return given
+    tracking = OutputsTrackingSpec(
+        expected_variables=behavior.expected, validation_required=behavior.validate, promotions=behavior.promotions
+    )
+    return given.model_copy(update={"outputs_tracking": tracking})
+
+
+def templates_of_content(
+    playbook: Playbook, stage: Stage, behavior: Behavior, *, recovering: bool
+) -> Iterator[Template]:
+    """Every template and rule that is asked when the content is written."""
+    if behavior.ask is not None:
+        yield from _of_question(behavior.ask)
+    for action in behavior.on_error if recovering else behavior.actions:
+        yield from templates_of_action(action)
+        if action.head == "replan":
+            wholes = stage.steps if action.given == "stage" else playbook.stages
+            yield from (each.when for each in wholes if each.when is not None)
+
+
+def _of_question(ask: Ask) -> Iterator[Template]:
+    yield from templates_of(ask.text)
+    if ask.options is not None:
+        yield ask.options
+
+
+def _variables(
+    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, facts: Facts
+) -> tuple[str, ...] | None:
+    names = {INPUTS}
+    for template in templates_of_content(playbook, stage, behavior, recovering=place.recovering):
+        if template.reads.whole:
+            return None
+        names |= template.reads.names
+    if behavior.written_by == "model":
+        # Whoever writes in the place of these cells has to know what they work with.
+        names = names.union(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
+    # A name that does not exist would be a warning in the notebook's effects.
+    known = sorted(name for name in names if name in facts["v"])
+    return tuple([*known, PROBLEMS] if place.recovering else known)
+
+
+def _sent(playbook: Playbook, stage: Stage, action: Action, request: Request, facts: Facts) -> Iterator[ScriptedAction]:
+    if action.head != "replan":
+        known = {stage.id: {step.id: step for step in steps_of_stage(stage, facts, kept=[s.id for s in stage.steps])}}
+        yield from write_out(action, facts, steps=known, stage_id=stage.id)
+        return
+    change = _change(playbook, stage, action, request, facts)
+    if change is not None:
+        because = action.because.render(facts)
+        if because:
+            yield _note(because)
+        yield change
+
+
+def _change(playbook: Playbook, stage: Stage, action: Action, request: Request, facts: Facts) -> ScriptedAction | None:
+    """The change of the plan that the rules ask for now."""
+    if action.given == "stage":
+        steps = other_steps(stage, request, facts)
+        if steps is None:
+            return None
+        updated = [step.to_dict() for step in steps]
+        return {"action": "update_stage_steps", "stage_id": stage.id, "updated_steps": updated}
+    plan = other_workflow(playbook, request, facts)
+    return None if plan is None else {"action": "update_workflow", "updated_workflow": plan.to_dict()}
+
+
+def _note(text: str) -> ScriptedAction:
+    return {"action": "add", "content": text, "shot_type": "observation"}

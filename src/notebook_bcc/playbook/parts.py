@@ -1,0 +1,144 @@
+"""The YAML files of a playbook as they are written: which keys there are, and what each may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from notebook_bcc.planners.marked_yaml import Marked
+from notebook_bcc.planners.script.shorthand import Problem, unknown
+from notebook_bcc.playbook.book import Author
+from notebook_bcc.protocol.messages import ContextFilter
+from notebook_bcc.protocol.tracking import Promotion
+
+# One text for all languages, or one for each.
+TextPart = str | dict[str, str]
+RulePart = str | bool
+
+
+class _Part(BaseModel):
+    """A mapping of a file. What it does not know is a mistake of the writer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DeliverablePart(_Part):
+    name: str = Field(min_length=1)
+    when: RulePart | None = None
+
+
+class FrontPart(_Part):
+    name: TextPart
+    goal: TextPart = ""
+    description: TextPart = ""
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
+    inputs: tuple[str, ...] = ("data",)
+    stages: tuple[str, ...] = Field(min_length=1)
+    todo: tuple[TextPart, ...] = ()
+    deliverables: tuple[DeliverablePart, ...] = ()
+
+
+class VerifyPart(_Part):
+    that: RulePart
+    # `else` is a word of Python.
+    otherwise: TextPart = Field(alias="else")
+
+
+class BehaviorPart(_Part):
+    goal: TextPart = ""
+    focus: TextPart = ""
+    when: RulePart | None = None
+    expected: tuple[str, ...] = ()
+    # `validate` is a name pydantic keeps for itself.
+    checked: tuple[str, ...] = Field(default=(), alias="validate")
+    promotions: tuple[Promotion, ...] = ()
+    context_filter: ContextFilter | None = None
+    verify: tuple[VerifyPart, ...] = ()
+    written_by: Author | None = None
+    actions: tuple[Any, ...] = ()  # Any: each is looked at by reading_actions, which names what is wrong with it
+    on_error: tuple[Any, ...] = ()
+
+
+class StepPart(_Part):
+    id: str = Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")
+    name: TextPart = ""
+    goal: TextPart = ""
+    description: TextPart = ""
+    expected_outputs: tuple[str, ...] = ()
+    focus: TextPart = ""
+    when: RulePart | None = None
+    seconds: float | str = 0.0
+    done: TextPart = ""
+    accept_errors: bool = False
+    written_by: Author | None = None
+    behaviors: tuple[BehaviorPart, ...] = ()
+
+
+class StagePart(_Part):
+    name: TextPart = ""
+    goal: TextPart = ""
+    description: TextPart = ""
+    expected_outputs: tuple[str, ...] = ()
+    focus: TextPart = ""
+    conditions: dict[str, str] = Field(default_factory=dict)
+    when: RulePart | None = None
+    written_by: Author | None = None
+    steps: tuple[StepPart, ...] = Field(min_length=1)
+
+
+# Which part a path leads into, to name the keys that are known there.
+_INSIDE: Mapping[str, type[_Part]] = {
+    "steps": StepPart,
+    "behaviors": BehaviorPart,
+    "verify": VerifyPart,
+    "deliverables": DeliverablePart,
+}
+
+
+def front_part(marked: Marked) -> FrontPart | list[Problem]:
+    """playbook.yaml, or everything that is wrong with it."""
+    try:
+        return FrontPart.model_validate(marked.value)
+    except ValidationError as error:
+        return _problems(error, FrontPart)
+
+
+def stage_part(marked: Marked) -> StagePart | list[Problem]:
+    """A file of `stages/`, or everything that is wrong with it."""
+    try:
+        return StagePart.model_validate(marked.value)
+    except ValidationError as error:
+        return _problems(error, StagePart)
+
+
+def _problems(error: ValidationError, top: type[_Part]) -> list[Problem]:
+    errors = error.errors(include_url=False)
+    inner = [each["loc"][:-1] for each in errors]
+    # A list whose items are wrong counts as too short as well.
+    real = [each for each in errors if each["type"] != "too_short" or not _leads_to(each["loc"], inner)]
+    found = [_problem(each["type"], each["loc"], each["msg"], top) for each in real]
+    # A union says for each of its members why it does not fit; once is enough.
+    return list(dict(reversed(found)).items())[::-1]
+
+
+def _leads_to(place: tuple[int | str, ...], places: list[tuple[int | str, ...]]) -> bool:
+    return any(each[: len(place)] == place for each in places)
+
+
+def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type[_Part]) -> Problem:
+    # Behind the key pydantic names the member of a union that did not fit.
+    end = next((at for at, part in enumerate(location) if part in ("str", "dict[str,str]", "bool", "float")), None)
+    path = ".".join(str(part) for part in location[:end])
+    if kind == "extra_forbidden":
+        inside = next((_INSIDE[str(part)] for part in reversed(location[:-1]) if str(part) in _INSIDE), top)
+        return path, unknown(str(location[-1]), [field.alias or name for name, field in inside.model_fields.items()])
+    if kind == "missing":
+        return path, "this key is required; add it"
+    if kind in ("string_type", "dict_type"):
+        return path, (
+            "a text is needed here, or one for each language; put it in quotes if it looks like a number, or if it "
+            "holds a comma and stands in {...}"
+        )
+    return path, message

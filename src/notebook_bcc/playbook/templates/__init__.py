@@ -1,0 +1,1 @@
+"""Templates whose values cannot become code."""

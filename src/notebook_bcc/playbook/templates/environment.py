@@ -1,0 +1,398 @@
+"""Rules and templates: a closed part of the Jinja language that can only read. The door for jinja2.
+
+What a file may say is decided twice: `grammar` lets only known nodes through before anything is compiled, and the
+environment below has no globals, no attributes of Python objects, no calls, and counts the work of every rendering.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, NoReturn
+
+import jinja2
+from jinja2 import nodes
+from jinja2.runtime import Context, LoopContext
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.playbook.templates import filters, grammar
+from notebook_bcc.playbook.templates.grammar import Reads
+from notebook_bcc.playbook.templates.placing import HOLE, place_in_cell, place_in_prose, place_plainly
+
+LONGEST_TEMPLATE = 100_000
+LONGEST_RULE = 2_000
+MOST_OUTPUT = 200_000
+MOST_WORK = 2_000_000
+_LARGEST_NUMBER_BITS = 1_024
+_MOST_JOINED = 100_000
+_RENDERING = f"{HOLE}rendering"
+_LOOP = frozenset({"index", "index0", "revindex", "first", "last", "length"})
+_STATEMENT = re.compile(r"^([ \t]*)#%(.*)$", re.MULTILINE)
+_FAILURES = (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
+
+# Any, throughout: values of the observation, which may be whatever JSON can hold.
+Facts = Mapping[str, Any]
+
+
+class Kind(StrEnum):
+    """What a text becomes: the source of a cell, Markdown, one plain line, or a value to go by."""
+
+    CELL = "cell"
+    PROSE = "prose"
+    PLAIN = "plain"
+    RULE = "rule"
+
+
+@dataclass(slots=True)
+class _Rendering:
+    """The work that is left, and the values that wait for their place. One for each rendering."""
+
+    lang: str
+    left: int = MOST_WORK
+    values: list[Any] = field(default_factory=list)
+
+    def spend(self, value: Any) -> None:
+        self.left -= 1 + (len(value) if isinstance(value, str | list | tuple | dict) else 0)
+        if self.left < 0:
+            raise ValueError("this is too much work for one template; loop over less")
+
+
+class _Empty(jinja2.ChainableUndefined):
+    """What does not exist, in a rule: empty, false, and neither more nor less than anything."""
+
+    __slots__ = ()
+
+    def _no(self, other: object) -> bool:
+        return False
+
+    __lt__ = __le__ = __gt__ = __ge__ = _no  # type: ignore[assignment]
+    __hash__ = jinja2.ChainableUndefined.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, jinja2.Undefined)
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """Reads mappings, lists and texts, and nothing of the Python objects behind them."""
+
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//"})
+    intercepted_unops = frozenset({"-", "+"})
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, LoopContext) and attribute in _LOOP:
+            return getattr(obj, attribute)
+        return self.getitem(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        if isinstance(obj, jinja2.Undefined):
+            if isinstance(obj, _Empty):
+                return obj
+            _undefined(obj)
+        if isinstance(obj, dict) and isinstance(argument, str | int | float) and argument in obj:
+            return obj[argument]
+        if isinstance(obj, list | tuple | str) and isinstance(argument, int) and -len(obj) <= argument < len(obj):
+            return obj[argument]
+        return self.undefined(hint=f"there is no {argument!r} here")
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ValueError("nothing can be called here")
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        for side in (left, right):
+            if isinstance(side, _Empty):
+                return side
+            if isinstance(side, jinja2.Undefined):
+                _undefined(side)
+        if operator == "+" and type(left) is type(right) and isinstance(left, list | tuple | str):
+            if len(left) + len(right) > _MOST_JOINED:
+                raise ValueError(f"the sum has more than {_MOST_JOINED} items or characters")
+            _rendering(context).spend(left)
+            _rendering(context).spend(right)
+        elif not (_is_number(left) and _is_number(right)):
+            raise ValueError(f"'{operator}' needs two numbers; '~' joins texts")
+        result = self.binop_table[operator](left, right)
+        if isinstance(result, int) and result.bit_length() > _LARGEST_NUMBER_BITS:
+            raise ValueError("the number is too large")
+        return result
+
+    def call_unop(self, context: Context, operator: str, arg: Any) -> Any:
+        if isinstance(arg, _Empty):
+            return arg
+        if not _is_number(arg):
+            raise ValueError(f"'{operator}' needs a number")
+        return self.unop_table[operator](arg)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A checked tree, compiled when it is first used: of a playbook a run uses few texts, and one language."""
+
+    environment: jinja2.Environment
+    tree: nodes.Template
+    at: str
+
+    @functools.cached_property
+    def compiled(self) -> jinja2.Template:
+        code = self.environment.compile(grammar.weighed(self.tree), name=self.at, filename=self.at)
+        return self.environment.template_class.from_code(self.environment, code, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text that was read and found sound. `reads` is what it asks of the facts."""
+
+    kind: Kind
+    at: str
+    line: int
+    source: str
+    reads: Reads
+    _program: _Program = field(repr=False)
+    # Named rules that a rule uses: each is asked once, of the same facts.
+    conditions: Mapping[str, Template] = field(default_factory=dict)
+
+    def render(self, facts: Facts) -> str:
+        """The finished text. Raises MessageInvalid with file and line."""
+        rendering = self._rendering(facts)
+        pieces: list[str] = []
+        size = 0
+        try:
+            for piece in self._program.compiled.root_render_func(self._context(facts, rendering)):
+                pieces.append(piece)
+                size += len(piece)
+                if size > MOST_OUTPUT:
+                    raise ValueError(f"it becomes longer than {MOST_OUTPUT} characters")
+            finished = _PLACES[self.kind]("".join(pieces), rendering.values)
+        except _FAILURES as error:
+            raise self._failed(error) from error
+        if len(finished) > MOST_OUTPUT:
+            raise self._failed(ValueError(f"it becomes longer than {MOST_OUTPUT} characters"))
+        return finished
+
+    def value(self, facts: Facts) -> Any:
+        """What the rule says; what does not exist is None. Raises MessageInvalid with file and line."""
+        context = self._context(facts, self._rendering(facts))
+        try:
+            for _ in self._program.compiled.root_render_func(context):
+                pass
+            found = context.vars[grammar.RESULT]
+        except _FAILURES as error:
+            raise self._failed(error) from error
+        return None if isinstance(found, jinja2.Undefined) else found
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether the rule is true of these facts."""
+        return bool(self.value(facts))
+
+    def _rendering(self, facts: Facts) -> _Rendering:
+        lang = facts.get("lang")
+        return _Rendering(lang if isinstance(lang, str) else "en")
+
+    def _context(self, facts: Facts, rendering: _Rendering) -> Context:
+        found = {name: each.value(facts) for name, each in self.conditions.items()}
+        return self._program.compiled.new_context({**facts, **found, _RENDERING: rendering})
+
+    def _failed(self, error: BaseException) -> MessageInvalid:
+        line = _line_of(error.__traceback__, self._program.compiled)
+        message = error.message if isinstance(error, jinja2.TemplateError) else str(error)
+        where = f"line {self.line + line - 1}" if line else ""
+        return MessageInvalid(what=self.at, problems=[(where, message or type(error).__name__)])
+
+
+class Templates:
+    """Reads rules and templates."""
+
+    def read(
+        self, source: str, *, kind: Kind, at: str, line: int = 1, conditions: Mapping[str, Template] | None = None
+    ) -> Template:
+        """Read a template or rule. `at` and `line` are where messages say it stands. Raises MessageInvalid.
+
+        `conditions` are rules that it may use by their names.
+        """
+        template, used = _read(source, kind, at, line, frozenset(conditions or ()))
+        if not conditions or not used:
+            return template
+        reads = [conditions[name].reads for name in used]
+        through = frozenset(name for each in reads for name in each.names)
+        whole = template.reads.whole or any(each.whole for each in reads)
+        return replace(
+            template,
+            reads=replace(template.reads, through=through, whole=whole),
+            conditions={name: conditions[name] for name in sorted(used)},
+        )
+
+
+# A run reads its playbook twice, when it is chosen and from the run's own copy: parsing is most of the work.
+@functools.lru_cache(maxsize=8192)
+def _read(source: str, kind: Kind, at: str, line: int, conditions: frozenset[str]) -> tuple[Template, frozenset[str]]:
+    """The template, and which of the conditions it uses."""
+    environment = _environment(kind)
+    most = LONGEST_RULE if kind is Kind.RULE else LONGEST_TEMPLATE
+    try:
+        if len(source) > most:
+            raise ValueError(f"it has more than {most} characters")
+        if HOLE in source:
+            raise ValueError("it holds the character NUL")
+        tree = grammar.rule(environment, source) if kind is Kind.RULE else environment.parse(_blocks(source, kind))
+        found = grammar.nodes_of(tree)
+        problems = list(grammar.problems(found, environment, conditions=conditions))
+        reads = grammar.reads(found)
+    except jinja2.TemplateSyntaxError as error:
+        raise _refused(at, [(line + error.lineno - 1, error.message or "this cannot be parsed")]) from error
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise _refused(at, [(line, str(error) or "it is nested too deeply")]) from error
+    if problems:
+        raise _refused(at, [(line + number - 1, problem) for number, problem in problems])
+    program = _Program(environment, tree, at)
+    template = Template(kind=kind, at=at, line=line, source=source, reads=reads, _program=program)
+    return template, grammar.used(found, conditions)
+
+
+def _blocks(source: str, kind: Kind) -> str:
+    """The source with its statement lines as blocks: Jinja's own line statements would eat the blank lines behind."""
+    source = _STATEMENT.sub(_tagged, source) if kind is Kind.CELL else source
+    return "\n".join(map(_still_a_line, source.split("\n")))
+
+
+def _tagged(statement: re.Match[str]) -> str:
+    inside = statement[2].rstrip(" \t").removesuffix(":")
+    return f"{statement[1]}{{%{inside} %}}"
+
+
+def _still_a_line(line: str) -> str:
+    """A line of text that ends with a block, marked so that the block does not take the end of the line along."""
+    text = line.rstrip()
+    if not text.endswith("%}") or text.endswith(("-%}", "+%}")):
+        return line
+    first, *blocks = text.split("{%")
+    beside = first + "".join(block.partition("%}")[2] for block in blocks)
+    return f"{text[:-2]}+%}}" if beside.strip() else line
+
+
+def _refused(at: str, problems: list[tuple[int, str]]) -> MessageInvalid:
+    return MessageInvalid(what=at, problems=[(f"line {number}", problem) for number, problem in problems])
+
+
+@functools.cache
+def _environment(kind: Kind) -> _Environment:
+    environment = _Environment(
+        autoescape=False,
+        undefined=_Empty if kind is Kind.RULE else jinja2.StrictUndefined,
+        finalize=None if kind is Kind.RULE else _hole,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        cache_size=0,
+    )
+    environment.globals.clear()
+    extra = {Kind.CELL: filters.CELL_ONLY, Kind.PROSE: filters.TEXT_ONLY, Kind.PLAIN: filters.TEXT_ONLY}.get(kind, {})
+    environment.filters = {name: _filter(name, each) for name, each in {**filters.SHARED, **extra}.items()}
+    environment.filters |= {grammar.EACH: _each, grammar.WEIGHED: _weigh, grammar.JOINED: _joined}
+    environment.tests = {**filters.TESTS, "defined": _is_defined}
+    return environment
+
+
+@jinja2.pass_context
+def _hole(context: Context, value: Any) -> str:
+    """Where a value is to stand; which value is kept until its place is known."""
+    if isinstance(value, jinja2.Undefined):
+        _undefined(value)
+    rendering = _rendering(context)
+    rendering.spend(value)
+    rendering.values.append(value)
+    return f"{HOLE}{len(rendering.values) - 1}{HOLE}"
+
+
+def _filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @jinja2.pass_context
+    def filtered(context: Context, value: Any, *args: Any, **options: Any) -> Any:
+        rendering = _rendering(context)
+        if isinstance(value, jinja2.Undefined):
+            return _of_nothing(name, value, args)
+        for each in (value, *args, *options.values()):
+            if isinstance(each, jinja2.Undefined):
+                _undefined(each)
+            rendering.spend(each)
+        if name in filters.WITH_LANGUAGE:
+            options = {**options, "lang": rendering.lang}
+        result = function(value, *args, **options)
+        if isinstance(result, str) and len(result) > _MOST_JOINED:
+            raise ValueError(f"the result has more than {_MOST_JOINED} characters")
+        rendering.spend(result)
+        return result
+
+    return filtered
+
+
+def _of_nothing(name: str, value: jinja2.Undefined, args: tuple[Any, ...]) -> Any:
+    """What a filter gives for something that does not exist."""
+    if name == "default":
+        return args[0] if args else ""
+    if not isinstance(value, _Empty):
+        _undefined(value)
+    return 0 if name == "length" else value
+
+
+@jinja2.pass_context
+def _each(context: Context, value: Any) -> Any:
+    """What a loop goes through. The whole of it is paid for when the loop begins."""
+    if isinstance(value, jinja2.Undefined):
+        _undefined(value)
+    if not isinstance(value, list | tuple | dict):
+        raise TypeError("a loop goes through a list or a mapping")
+    _rendering(context).spend(value)
+    return list(value)
+
+
+@jinja2.pass_context
+def _weigh(context: Context, value: Any) -> Any:
+    """One side of a comparison, which may have to look at all of it."""
+    _rendering(context).spend(value)
+    return value
+
+
+@jinja2.pass_context
+def _joined(context: Context, value: Any) -> str:
+    """The parts of `a ~ b`, as texts."""
+    for each in value:
+        if isinstance(each, jinja2.Undefined) and not isinstance(each, _Empty):
+            _undefined(each)
+    text = "".join(str(each) for each in value)
+    if len(text) > _MOST_JOINED:
+        raise ValueError(f"the text has more than {_MOST_JOINED} characters")
+    _rendering(context).spend(text)
+    return text
+
+
+def _rendering(context: Context) -> _Rendering:
+    found = context.parent[_RENDERING]
+    assert isinstance(found, _Rendering)
+    return found
+
+
+def _undefined(value: jinja2.Undefined) -> NoReturn:
+    value._fail_with_undefined_error()
+
+
+def _is_defined(value: Any) -> bool:
+    return not isinstance(value, jinja2.Undefined)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _line_of(traceback: TracebackType | None, template: jinja2.Template) -> int | None:
+    """The line of the template that was being carried out."""
+    line = None
+    while traceback is not None:
+        if traceback.tb_frame.f_globals.get("__jinja_template__") is template:
+            line = template.get_corresponding_lineno(traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return line
+
+
+_PLACES = {Kind.CELL: place_in_cell, Kind.PROSE: place_in_prose, Kind.PLAIN: place_plainly}

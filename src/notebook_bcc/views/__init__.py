@@ -1,0 +1,1 @@
+"""What a person is told of a run: pure readers of records."""
