@@ -57,8 +57,8 @@ ADAPTERS = {
     **{name: ["cli/"] for name in ("typer", "click", "rich")},
 }
 PRINTERS = ["cli/"]
-# The command line, and the one private loop behind the synchronous calls that the seeds promise.
-LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
+# The command line, and the one loop thread behind all synchronous calls.
+LOOP_OWNERS = ["cli/main.py", "api/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
 BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self, SupportsIndex, overload
 
 from notebook_bcc.compat.config import Config
-from notebook_bcc.compat.loop_thread import LoopThread
+from notebook_bcc.api.loop_thread import LoopClient
 from notebook_bcc.compat.observing import Json
 from notebook_bcc.compat.states import request_of
 from notebook_bcc.errors import RunRefused
@@ -56,7 +56,7 @@ class ApiClient:
     """Asks a planner one thing at a time. Nothing is tried again and nothing degrades: that is what a `Runner` does.
 
     Without a `planner` it is the DSLC service at `base_url`, or where `Config` says at the moment of the call. The
-    synchronous calls run on a loop of the client's own and work inside a running loop too, which they block; a planner
+    synchronous calls run on the loop thread of the process and work inside a running loop too, which they block; a planner
     that is given must then stand being used from that loop. It is not closed here: it stays its owner's.
     """
 
@@ -73,7 +73,7 @@ class ApiClient:
         self._token = token
         self._dialect: Dialect = dialect
         self._client_id = f"client-{uuid.uuid4().hex}"
-        self._loop = LoopThread("API client")
+        self._loop = LoopClient("API client")
         self._finalizer = weakref.finalize(self, self._loop.close)
 
     async def send_feedback(
@@ -127,7 +127,7 @@ class ApiClient:
         return self._loop.run(self._all_actions(request))
 
     def close(self) -> None:
-        """End the client's own loop. May be called twice; a forgotten client closes itself."""
+        """End what is under way. May be called twice; a forgotten client closes itself."""
         self._finalizer()
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Self
 
-from notebook_bcc.compat.loop_thread import LoopThread
+from notebook_bcc.api.loop_thread import LoopClient
 from notebook_bcc.compat.store_bench import StoreBench, result_of
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
 from notebook_bcc.engine.actions.context import ExecutionLimits
@@ -75,7 +75,7 @@ class ScriptStore:
         self._strict = strict_actions
         self._limits = ExecutionLimits(cell_seconds=cell_seconds)
         self._kernel = kernel if kernel is not None else LocalKernel()
-        self._loop = LoopThread("script store", at_end=self._kernel.close)
+        self._loop = LoopClient("script store", at_end=self._kernel.close)
         self._turn = asyncio.Lock()
         self._actions = 0
         self._state = RunState()

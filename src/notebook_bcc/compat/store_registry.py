@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from notebook_bcc.compat.loop_thread import in_thread
+from notebook_bcc.api.loop_thread import in_thread
 from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
 from notebook_bcc.engine.actions.context import Workbench
 from notebook_bcc.engine.actions.registry import ActionRegistry
