@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from notebook_bcc.runs.folder import (
     create_folder,
     fill_folder,
     find_run,
+    note_start,
     run_folders,
     run_id,
 )
@@ -179,3 +180,26 @@ def test_a_path_that_cannot_be_written_is_refused_with_the_reason(tmp_path: Path
     for path, reason in cases.items():
         with pytest.raises(NotebookFailed, match=reason):
             check_writable(path)
+
+
+@pytest.mark.parametrize("given", ["nightly-7", "房价.v2", "a", "A_1.b-c", "x" * 80])
+def test_an_id_of_the_callers_own_is_the_name_of_the_folder(given: str, tmp_path: Path) -> None:
+    assert create_folder(tmp_path, name="ignored", at=AT, given_id=given).path == tmp_path / given
+
+
+@pytest.mark.parametrize("given", ["last", "..", ".", ".x", "a/b", "../a", "a\\b", "-x", "x" * 81, "a b", "x.", "a\n"])
+def test_an_id_that_is_no_folders_name_is_refused(given: str, tmp_path: Path) -> None:
+    with pytest.raises(RunRefused, match="cannot be the id of a run"):
+        create_folder(tmp_path, name="x", at=AT, given_id=given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_newest_run_is_the_one_that_began_last_whatever_its_id_is(tmp_path: Path) -> None:
+    for hours, given in enumerate(("zebra", "", "nightly", "20990101-000000-x", "apple")):
+        at = AT + timedelta(hours=hours)
+        folder = create_folder(tmp_path, name="made", at=at, given_id=given)
+        note_start(folder, at)
+        folder.lock.touch()
+    found = [folder.run_id for folder in run_folders(tmp_path)]
+    assert found == ["apple", "20990101-000000-x", "nightly", f"{AT + timedelta(hours=1):%Y%m%d-%H%M%S}-made", "zebra"]
+    assert find_run(tmp_path, "last").run_id == "apple"

@@ -64,6 +64,9 @@ class RunLock:
         try:
             for attempt in range(_TRIES):
                 if _try_lock(descriptor, self._path, shared=False):
+                    if not _is_at(descriptor, self._path):
+                        # Its holder has deleted the run: what is locked is no file of a run any more.
+                        raise RunLocked(run=self._run, holder="another process")
                     break
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE_SECONDS)
@@ -127,6 +130,13 @@ def _try_lock(descriptor: int, path: Path, *, shared: bool) -> bool:
     except OSError as error:
         raise JournalFailed(f"the file system of {path} does not allow locks: {error.strerror}") from error
     return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
 
 
 def _read_holder(descriptor: int) -> Holder:

@@ -31,7 +31,10 @@ class RecordBase(BaseModel):
 
 
 class RunStarted(RecordBase):
-    """The run exists. `workflow` is the plan a person gave, if any."""
+    """The run exists. `workflow` is the plan a person gave, if any.
+
+    `identity` is what an id stands for that the caller gave: what was ordered, by name, with digests of files.
+    """
 
     kind: Literal["run_started"] = "run_started"
     run_id: str
@@ -45,6 +48,7 @@ class RunStarted(RecordBase):
     kernel: str = "python3"
     kernel_url: str = ""
     version: str = ""
+    identity: dict[str, str] = Field(default_factory=dict)
 
 
 class RunResumed(RecordBase):

@@ -23,7 +23,10 @@ NOTEBOOK = "notebook.ipynb"
 REPORT = "report.html"
 
 _NAME_LENGTH = 40
-_STAMP = len("20261115-204712")
+_STAMP = "%Y%m%d-%H%M%S"
+_STAMP_LENGTH = len("20261115-204712")
+# What a person may call a run: no path parts, nothing hidden, and short enough for a file name in any letters.
+_GIVEN_ID = re.compile(r"\w[\w.-]{0,79}")
 _SEPARATORS = re.compile(r"[\W_]+")
 _TRIES = 1000
 
@@ -33,6 +36,7 @@ LARGE_FILE = 200_000_000
 LARGEST_COPY = 50_000_000
 
 _DESTINATION = "destination.json"
+_STARTED = ".started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +175,21 @@ class Input:
     name: str
 
 
-def create_folder(root: Path, *, name: str, at: datetime) -> RunFolder:
-    """A new, empty folder that no other run has. Raises RunRefused where none can be made."""
-    wanted = run_id(name, at)
+def create_folder(root: Path, *, name: str, at: datetime, given_id: str = "") -> RunFolder:
+    """A new, empty folder that no other run has, or the one of `given_id`, which may exist. Raises RunRefused."""
+    wanted = check_run_id(given_id) if given_id else run_id(name, at)
     try:
         root.mkdir(parents=True, exist_ok=True)
         for attempt in range(1, _TRIES):
             path = root / (wanted if attempt == 1 else f"{wanted}-{attempt}")
             try:
-                path.mkdir()
+                path.mkdir(exist_ok=bool(given_id))
             except FileExistsError:
+                if given_id:
+                    raise
                 continue
+            if not given_id:
+                note_start(RunFolder(path), at)
             return RunFolder(path.absolute())
     except OSError as error:
         raise RunRefused(
@@ -190,10 +198,35 @@ def create_folder(root: Path, *, name: str, at: datetime) -> RunFolder:
     raise RunRefused(f"{root} holds too many runs called {wanted}; give this one another --name")
 
 
+def check_run_id(given: str) -> str:
+    """The id as it is used. Raises RunRefused for one that could not be a folder's name, or means something else."""
+    wanted = unicodedata.normalize("NFC", given)
+    if wanted == LAST or wanted.endswith(".") or not _GIVEN_ID.fullmatch(wanted):
+        raise RunRefused(
+            f"{given!r} cannot be the id of a run: use letters, digits, '.', '_' and '-', beginning with a letter or a "
+            f"digit, at most 80 of them, and not {LAST!r}"
+        )
+    return wanted
+
+
+def note_start(folder: RunFolder, at: datetime) -> None:
+    """Keep when the run began: ids that people give say nothing of it."""
+    (folder.path / _STARTED).write_text(f"{at:{_STAMP}.%f}\n", encoding="ascii")
+
+
+def clear_folder(folder: RunFolder) -> None:
+    """Remove what a process left that died before its run had begun. The caller holds the lock, which stays."""
+    for path in folder.path.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path != folder.lock:
+            path.unlink()
+
+
 def run_id(name: str, at: datetime) -> str:
     """Readable and sortable: `20261115-204712-bike-demo`."""
     words = _SEPARATORS.sub("-", unicodedata.normalize("NFC", name).casefold())[:_NAME_LENGTH].strip("-")
-    return f"{at:%Y%m%d-%H%M%S}-{words or 'run'}"
+    return f"{at:{_STAMP}}-{words or 'run'}"
 
 
 def fill_folder(
@@ -322,12 +355,17 @@ def run_folders(root: Path) -> list[RunFolder]:
 
 
 def _age(folder: RunFolder) -> tuple[str, int, str]:
-    """Sorts by the second in the id, then by when the folder was filled: two runs may begin in the same second."""
+    """Sorts by when the run began, then by when its folder was filled. Those of earlier versions say the former in
+    their ids alone."""
+    try:
+        started = (folder.path / _STARTED).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        started = folder.run_id[:_STAMP_LENGTH]
     try:
         filled = folder.inputs.stat().st_mtime_ns
     except OSError:
         filled = 0
-    return folder.run_id[:_STAMP], filled, folder.run_id
+    return started, filled, folder.run_id
 
 
 def find_run(root: Path, word: str) -> RunFolder:

@@ -20,7 +20,7 @@ from notebook_bcc.fsm.machine import is_final, next_state
 from notebook_bcc.journal.interface import Entry, JournalReader
 from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
 from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped, Transitioned
-from notebook_bcc.journal.sqlite.journal import SqliteJournal
+from notebook_bcc.journal.sqlite.journal import SqliteJournal, SqliteReader
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.playbook.folder import PlaybookFiles
@@ -33,8 +33,10 @@ from notebook_bcc.runs.folder import (
     Input,
     RunFolder,
     check_inputs,
+    clear_folder,
     create_folder,
     fill_folder,
+    note_start,
     run_folders,
 )
 from notebook_bcc.runs.handover import is_unedited, note_delivered
@@ -54,7 +56,10 @@ Restart = Literal["behavior", "workflow", "reset"]
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """Everything that is known about a run before it exists. The input behind it has been validated."""
+    """Everything that is known about a run before it exists. The input behind it has been validated.
+
+    `run_id` is an id of the caller's own; `identity` is what such an id stands for.
+    """
 
     name: str
     planner: str
@@ -73,6 +78,8 @@ class RunOrder:
     out: Path | None = None
     out_folder: Path | None = None
     overwrite: bool = False
+    run_id: str = ""
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +119,15 @@ class RunSummary:
 
 @asynccontextmanager
 async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: Company) -> AsyncIterator[Session]:
-    """A new run, begun. If it cannot begin nothing is left on disk. Raises RunRefused, NotebookFailed, JournalFull."""
+    """A new run, begun. If it cannot begin nothing is left on disk. Raises RunRefused, NotebookFailed, JournalFull, and
+    for an id that was given RunLocked: somebody else begins that run, or has begun it."""
     check_inputs(order.inputs)
     if order.out is not None:
         check_out(order.out, overwrite=order.overwrite)
     if order.out_folder is not None:
         check_out_folder(order.out_folder, overwrite=order.overwrite)
-    folder = create_folder(root, name=order.name, at=workshop.now())
+    at = workshop.now()
+    folder = create_folder(root, name=order.name, at=at, given_id=order.run_id)
     record = RunStarted(
         run_id=folder.run_id,
         goal=order.goal,
@@ -131,28 +140,38 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
         kernel=order.kernel,
         kernel_url=order.kernel_url,
         version=__version__,
+        identity=dict(order.identity),
     )
-    begun = False
+    begun, is_ours = False, not order.run_id
+    lock = RunLock(folder.lock, run=folder.run_id)
     try:
-        with RunLock(folder.lock, run=folder.run_id):
-            fill_folder(
-                folder,
-                inputs=order.inputs,
-                script=order.script,
-                playbook=order.playbook,
-                models=order.models,
-                out=order.out,
-                out_folder=order.out_folder,
-            )
-            journal = SqliteJournal.create(folder.journal)
-            async with session_of(folder, journal, record, workshop=workshop, company=company) as session:
-                await session.begin(record)
-                begun = True
-                yield session
+        lock.acquire()
+        if order.run_id:
+            if folder.journal.exists():
+                raise RunLocked(run=folder.run_id, holder="somebody who was first")
+            clear_folder(folder)
+            note_start(folder, at)
+            is_ours = True
+        fill_folder(
+            folder,
+            inputs=order.inputs,
+            script=order.script,
+            playbook=order.playbook,
+            models=order.models,
+            out=order.out,
+            out_folder=order.out_folder,
+        )
+        journal = SqliteJournal.create(folder.journal)
+        async with session_of(folder, journal, record, workshop=workshop, company=company) as session:
+            await session.begin(record)
+            begun = True
+            yield session
     finally:
-        if not begun:
-            # Only what this call has made: a folder that no run was ever in.
+        if is_ours and not begun:
+            # Only what this call has made: a folder that no run was ever in. Before the lock is released: whoever
+            # waits for it may begin a run of the same id.
             shutil.rmtree(folder.path, ignore_errors=True)
+        lock.release()
 
 
 @asynccontextmanager
@@ -437,7 +456,16 @@ async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None
         await reader.close()
 
 
-async def _first_record(journal: SqliteJournal, folder: RunFolder) -> RunStarted:
+async def first_record(folder: RunFolder) -> RunStarted:
+    """What the run began with. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+    reader = SqliteJournal.reader(folder.journal)
+    try:
+        return await _first_record(reader, folder)
+    finally:
+        await reader.close()
+
+
+async def _first_record(journal: SqliteReader, folder: RunFolder) -> RunStarted:
     async with contextlib.aclosing(journal.read()) as entries:
         async for entry in entries:
             if isinstance(entry.record, RunStarted):
