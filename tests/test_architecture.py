@@ -50,6 +50,8 @@ ADAPTERS = {
     "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "runs/heads/sqlite.py"],
     "pyarrow": ["runs/heads/columnar.py"],
+    "pandas": ["api/frames.py"],
+    "IPython": ["api/progress.py", "cli/magic.py"],
     "yaml": ["planners/", "playbook/", "settings.py"],
     "jinja2": ["playbook/templates/environment.py", "playbook/templates/grammar.py"],
     "openai": ["llm/providers/openai.py"],

@@ -1,7 +1,12 @@
 """Notebook-BCC: data-science workflows carried out step by step in a real Jupyter notebook.
 
-The names below are the front door. Each is loaded when it is first used: importing the package itself costs nothing
-and does nothing.
+    import notebook_bcc as nb
+
+    run = nb.run("houses.csv", target="SalePrice")
+    print(run.score, run.report)
+
+Each name is loaded when it is first used: importing the package itself costs nothing and does nothing. The names that
+the protocol's documents promise are importable from here as well.
 """
 
 from __future__ import annotations
@@ -10,53 +15,51 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from notebook_bcc.compat.api_client import ApiClient
-    from notebook_bcc.compat.config import Config
-    from notebook_bcc.compat.observing import (
-        get_transition_history,
-        prepare_generating_payload,
-        visualize_state_machine,
-    )
-    from notebook_bcc.compat.script_store import ScriptStore
-    from notebook_bcc.compat.values import WorkflowContext
-    from notebook_bcc.engine.actions.registry import ActionRegistry
-    from notebook_bcc.engine.runner import Runner
-    from notebook_bcc.errors import BccError
-    from notebook_bcc.fsm.machine import StateMachine
-    from notebook_bcc.journal.memory import MemoryJournal
-    from notebook_bcc.journal.records import RunStarted
-    from notebook_bcc.kernel.local.kernel import LocalKernel
-    from notebook_bcc.planners.callable import CallablePlanner
-    from notebook_bcc.protocol.actions import ActionMetadata
-    from notebook_bcc.protocol.observation import SectionProgress
-    from notebook_bcc.protocol.vocabulary import Event as WorkflowEvent
-    from notebook_bcc.protocol.workflow import Workflow
+    from notebook_bcc.api.events import RunEvent
+    from notebook_bcc.api.front import arun, list_runs, open, run, start
+    from notebook_bcc.api.run import Run, Score
+    from notebook_bcc.cli.magic import load_ipython_extension as load_ipython_extension
+    from notebook_bcc.compat.api_client import ApiClient as ApiClient
+    from notebook_bcc.compat.config import Config as Config
+    from notebook_bcc.compat.observing import get_transition_history as get_transition_history
+    from notebook_bcc.compat.observing import prepare_generating_payload as prepare_generating_payload
+    from notebook_bcc.compat.observing import visualize_state_machine as visualize_state_machine
+    from notebook_bcc.compat.script_store import ScriptStore as ScriptStore
+    from notebook_bcc.compat.values import WorkflowContext as WorkflowContext
+    from notebook_bcc.engine.actions.registry import ActionRegistry as ActionRegistry
+    from notebook_bcc.engine.runner import Runner as Runner
+    from notebook_bcc.errors import BccError, RunLocked, RunNotFound, RunRefused
+    from notebook_bcc.fsm.machine import StateMachine as StateMachine
+    from notebook_bcc.journal.memory import MemoryJournal as MemoryJournal
+    from notebook_bcc.journal.records import RunStarted as RunStarted
+    from notebook_bcc.kernel.local.kernel import LocalKernel as LocalKernel
+    from notebook_bcc.planners.callable import CallablePlanner as CallablePlanner
+    from notebook_bcc.protocol.actions import ActionMetadata as ActionMetadata
+    from notebook_bcc.protocol.observation import SectionProgress as SectionProgress
+    from notebook_bcc.protocol.vocabulary import Event
+    from notebook_bcc.protocol.workflow import Workflow as Workflow
+
+    WorkflowEvent = Event
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ActionMetadata",
-    "ActionRegistry",
-    "ApiClient",
     "BccError",
-    "CallablePlanner",
-    "Config",
-    "LocalKernel",
-    "MemoryJournal",
-    "RunStarted",
-    "Runner",
-    "ScriptStore",
-    "SectionProgress",
-    "StateMachine",
-    "Workflow",
-    "WorkflowContext",
-    "WorkflowEvent",
-    "get_transition_history",
-    "prepare_generating_payload",
-    "visualize_state_machine",
+    "Run",
+    "RunEvent",
+    "RunLocked",
+    "RunNotFound",
+    "RunRefused",
+    "Score",
+    "arun",
+    "list_runs",
+    "open",
+    "run",
+    "start",
 ]
 
-# Where each name lives, and what it is called there if that differs.
+# Where each name lives, and what it is called there if that differs. What is not in `__all__` is for those who drive
+# the protocol themselves, and for IPython.
 _HOMES = {
     "ActionMetadata": "protocol.actions",
     "ActionRegistry": "engine.actions.registry",
@@ -66,16 +69,28 @@ _HOMES = {
     "Config": "compat.config",
     "LocalKernel": "kernel.local.kernel",
     "MemoryJournal": "journal.memory",
+    "Run": "api.run",
+    "RunEvent": "api.events",
+    "RunLocked": "errors",
+    "RunNotFound": "errors",
+    "RunRefused": "errors",
     "RunStarted": "journal.records",
     "Runner": "engine.runner",
+    "Score": "api.run",
     "ScriptStore": "compat.script_store",
     "SectionProgress": "protocol.observation",
     "StateMachine": "fsm.machine",
     "Workflow": "protocol.workflow",
     "WorkflowContext": "compat.values",
     "WorkflowEvent": "protocol.vocabulary:Event",
+    "arun": "api.front",
     "get_transition_history": "compat.observing",
+    "list_runs": "api.front",
+    "load_ipython_extension": "cli.magic",
+    "open": "api.front",
     "prepare_generating_payload": "compat.observing",
+    "run": "api.front",
+    "start": "api.front",
     "visualize_state_machine": "compat.observing",
 }
 
@@ -92,4 +107,4 @@ def __getattr__(name: str) -> Any:  # Any: whichever of the names it is
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *(name for name in __all__ if name not in globals())])
+    return sorted({*globals(), *_HOMES})

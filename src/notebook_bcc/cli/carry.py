@@ -8,13 +8,16 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 
+from notebook_bcc.api.opening import Opened
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.ending import report
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
-from notebook_bcc.runs.lifecycle import widened
+from notebook_bcc.runs.deliverables import delivered_files
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.lifecycle import load_state, widened
 from notebook_bcc.runs.outline import keep_outline
 from notebook_bcc.runs.session import Company, Delivery, Session
 from notebook_bcc.views.words import Words
@@ -23,7 +26,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def carry_out(
-    opening: Callable[[Company], AbstractAsyncContextManager[Session]],
+    opening: Callable[[Company], AbstractAsyncContextManager[Opened]],
     *,
     view: View,
     words: Words,
@@ -33,7 +36,10 @@ async def carry_out(
     """Open a session, carry the run out, deliver, and say what came of it."""
     async with drawn(view):
         company = Company(person=person, warn=lambda text: view.say(text, tone="warning"))
-        async with opening(company) as session:
+        async with opening(company) as found:
+            session = found.session
+            if session is None:
+                return await _report_again(found.folder, view, words)
             with ctrl_c(session, view, words, person):
                 await _carry(session, view, person)
                 delivery = await _deliver(session, view, verify=verify)
@@ -42,6 +48,18 @@ async def carry_out(
         # When the journal is closed: its file is then as it stays.
         keep_outline(session.folder, session.state)
         return code
+
+
+async def _report_again(folder: RunFolder, view: View, words: Words) -> Exit:
+    """Say what a run came to that is over already."""
+    delivery = Delivery(
+        notebook=folder.delivered,
+        report=folder.delivered_report if folder.delivered_report.exists() else None,
+        files=delivered_files(folder),
+    )
+    view.close()
+    view.say(words("already_over", run=folder.run_id))
+    return report(await load_state(folder), delivery, folder=folder, view=view, words=words)
 
 
 async def _carry(session: Session, view: View, person: ConsolePerson | None) -> None:

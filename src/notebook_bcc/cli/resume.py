@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.opening import resuming
+from notebook_bcc.api.prepare import models_of
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import ConsolePerson
@@ -41,13 +43,11 @@ from notebook_bcc.cli.options.run import (
     is_terminal,
     settings_of,
 )
-from notebook_bcc.llm.choice import ChoiceFiles
-from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, load_state, resumed
+from notebook_bcc.runs.lifecycle import Restart, ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import LLM_PLANNER, check_choice, kept_choice, planner_spec, workshop
+from notebook_bcc.wiring import planner_spec
 
 
 async def resume_command(
@@ -138,16 +138,6 @@ async def resume_command(
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
 
 
-async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:
-    """The language models that will plan the run from here on. Raises MessageInvalid, RunRefused, JournalFailed."""
-    if order.planner:
-        return kept_choice(folder) if order.planner == LLM_PLANNER else None
-    # Folding a long journal takes a while: only where there may be models at all.
-    if not folder.models.exists() or (await load_state(folder)).planner != LLM_PLANNER:
-        return None
-    return kept_choice(folder)
-
-
 async def go_on(
     folder: RunFolder,
     order: ResumeOrder,
@@ -159,15 +149,12 @@ async def go_on(
 ) -> Exit:
     """Take a run up again in front of the user."""
     models = await models_of(folder, order)
-    if models is not None:
-        check_choice(models, limits=Limits().model_copy(update=dict(order.limits)))
     words = Words(settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=verify)
     if models is not None:
         say_models(models, view, words)
-    tools = workshop(settings)
     return await carry_out(
-        lambda company: resumed(folder, order, workshop=tools, company=company),
+        resuming(folder, order, settings=settings),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,

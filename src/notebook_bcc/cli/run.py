@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.opening import opened
+from notebook_bcc.api.options import options_of
+from notebook_bcc.api.prepare import prepare
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options.data import (
@@ -18,7 +22,6 @@ from notebook_bcc.cli.options.data import (
     TargetOption,
     TestOption,
     TimeOption,
-    data_wish,
 )
 from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
@@ -32,7 +35,6 @@ from notebook_bcc.cli.options.model import (
     PricesOption,
     PromptsOption,
     ShareOption,
-    chosen_models,
     say_models,
 )
 from notebook_bcc.cli.options.run import (
@@ -55,26 +57,13 @@ from notebook_bcc.cli.options.run import (
     StrictOption,
     TokenFileOption,
     choose_view,
-    given,
     is_terminal,
-    out_paths,
-    settings_of,
 )
-from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.runs.lifecycle import RunOrder, started
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import (
-    LLM_PLANNER,
-    PLAYBOOK_PLANNER,
-    SCRIPT_PLANNER,
-    data_order,
-    planner_spec,
-    run_order,
-    workshop,
-)
 
 
 async def run_command(
+    context: typer.Context,
     what: Annotated[
         Path | None,
         typer.Argument(
@@ -97,6 +86,18 @@ async def run_command(
         bool, typer.Option("--overwrite", help="Replace files at --out that nbcc did not write.")
     ] = False,
     name: Annotated[str, typer.Option("--name", help="A name for the run; it becomes part of its id.")] = "",
+    run_id: Annotated[
+        str,
+        typer.Option(
+            "--id",
+            help="An id of your own: the run of that id is started, or goes on, or is done already. With other data or "
+            "another target it is refused.",
+            metavar="ID",
+        ),
+    ] = "",
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="With --id, while another process carries the run out.")
+    ] = True,
     planner: Annotated[
         str,
         typer.Option(
@@ -143,6 +144,7 @@ async def run_command(
       nbcc run houses.csv                                      no target: explore
       nbcc run 房价.xlsx --target 价格 --lang zh               notebook, report and view in Chinese
       nbcc run hello.yaml                                      carry out a script of your own
+      nbcc run houses.csv --target SalePrice --id nightly-7    start it, or go on with it
 
     Data files are copied into the run's folder; the originals are never touched. At the end there are notebook.ipynb,
     report.html, and what the run has made: the model, predictions, figures, a summary. `--out results/` puts all of
@@ -192,82 +194,17 @@ async def run_command(
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable, 8 completed without an answer.
     """
-    settings = settings_of(
-        runs=runs,
-        lang=lang,
-        max_actions=max_actions,
-        interactive=interactive,
-        kernel_url=kernel_url,
-        token_file=token_file,
-    )
-    wish = data_wish(
-        what,
-        test=test,
-        targets=target or [],
-        goal=goal,
-        time=time,
-        group=group,
-        sheet=sheet,
-        table=table,
-        playbook=playbook,
-        planner=planner,
-        lang=settings.lang,
-    )
-    embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER, LLM_PLANNER)
-    budgets = given(
-        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
-    )
-    models = chosen_models(
-        planner,
-        model=model,
-        planning_model=planning_model,
-        share=share,
-        fallback=fallback,
-        images=images,
-        prices=prices,
-        prompts=prompts,
-        budgets=budgets,
-    )
-    out_file, out_folder = out_paths(out)
-    order = RunOrder(
-        name=name,
-        planner=planner_spec(
-            planner or (PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER), dialect=dialect, settings=settings
-        ),
-        goal=goal,
-        policies=Policies(
-            interactive=settings.interactive_mode,
-            **given(
-                # The playbook's own changes are put to whoever is there, and accepted where nobody is.
-                confirm=confirm or ("offer" if embedded else None),
-                on_error=on_error,
-                on_unachieved=on_unachieved,
-                strict_actions=strict_actions,
-                notebook_detail="figures" if images else None,
-            ),
-        ),
-        limits=Limits(
-            actions=settings.max_execution_steps,
-            **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
-            **budgets,
-        ),
-        kernel=kernel,
-        kernel_url=settings.kernel_url,
-        models=models,
-        out=out_file,
-        out_folder=out_folder,
-        overwrite=overwrite,
-    )
-    order = run_order(order, what) if wish is None else data_order(order, wish, playbook=playbook)
-    words = Words(settings.lang)
-    view = choose_view(words, as_json=as_json, quiet=quiet, verifies=not no_verify)
-    if models is not None:
-        say_models(models, view, words)
-    tools = workshop(settings)
+    # Every option above is a field of RunOptions, read from the context by its name.
+    options = options_of(context.params | {"verify": not no_verify})
+    prepared = prepare(what, options)
+    words = Words(prepared.settings.lang)
+    view = choose_view(words, as_json=as_json, quiet=quiet, verifies=options.verify)
+    if prepared.order.models is not None:
+        say_models(prepared.order.models, view, words)
     return await carry_out(
-        lambda company: started(order, root=settings.runs, workshop=tools, company=company),
+        functools.partial(opened, prepared),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,
-        verify=not no_verify,
+        verify=options.verify,
     )

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.options import RunOptions
+from notebook_bcc.api.prepare import chosen_models
 from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
     BudgetCostOption,
@@ -20,10 +22,9 @@ from notebook_bcc.cli.options.model import (
     PricesOption,
     PromptsOption,
     ShareOption,
-    chosen_models,
     say_models,
 )
-from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption, given, settings_of
+from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption, settings_of
 from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.view.plain import QuietView
 from notebook_bcc.errors import SettingsInvalid
@@ -100,19 +101,20 @@ async def serve_command(
       nbcc serve --planner llm --model openai:gpt-4o-mini --budget-cost 5
       nbcc run houses.csv --planner http://127.0.0.1:28600               in another terminal
     """
-    budgets = given(
-        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
-    )
-    models = chosen_models(
-        planner,
+    options = RunOptions(
+        planner=planner,
         model=model,
         planning_model=planning_model,
         share=share,
         fallback=fallback,
         prices=prices,
         prompts=prompts,
-        budgets=budgets,
+        budget_tokens=budget_tokens,
+        budget_cost=budget_cost,
+        budget_seconds=budget_seconds,
+        budget_calls=budget_calls,
     )
+    models = chosen_models(options)
     _check_source(script, playbook=playbook, replay=replay, planner=planner)
     settings = settings_of(runs=runs, lang=lang, token_file=token_file)
     words = Words(settings.lang)
@@ -123,7 +125,7 @@ async def serve_command(
     offered = ServerSettings(host=host, port=port, token=token or None)
     counts: Counts = tuple
     if models is not None:
-        service = llm_service(models, playbook, limits=Limits(**budgets), settings=settings)
+        service = llm_service(models, playbook, limits=Limits(**options.budgets), settings=settings)
         asked: Planner = service
         counts = functools.partial(model_counts, service)
         say_models(models, _Remarks(), words)

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, Self, SupportsIndex, overload
 
-from notebook_bcc.compat.config import Config
 from notebook_bcc.api.loop_thread import LoopClient
+from notebook_bcc.compat.config import Config
 from notebook_bcc.compat.observing import Json
 from notebook_bcc.compat.states import request_of
 from notebook_bcc.errors import RunRefused
@@ -56,8 +56,8 @@ class ApiClient:
     """Asks a planner one thing at a time. Nothing is tried again and nothing degrades: that is what a `Runner` does.
 
     Without a `planner` it is the DSLC service at `base_url`, or where `Config` says at the moment of the call. The
-    synchronous calls run on the loop thread of the process and work inside a running loop too, which they block; a planner
-    that is given must then stand being used from that loop. It is not closed here: it stays its owner's.
+    synchronous calls run on the loop thread of the process and work inside a running loop too, which they block; a
+    planner that is given must then stand being used from that loop. It is not closed here: it stays its owner's.
     """
 
     def __init__(

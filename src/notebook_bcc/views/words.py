@@ -15,6 +15,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "run {run} goes on after {actions:completed action|completed actions}",
         "运行 {run} 继续，此前已完成 {actions} 个动作",
     ),
+    "already_over": ("run {run} is over already", "运行 {run} 此前已结束"),
     "goal": ("goal: {goal}", "目标：{goal}"),
     "stage": ("stage {number}/{of}  {title}", "阶段 {number}/{of}  {title}"),
     "step": ("step {number}/{of}  {title}", "步骤 {number}/{of}  {title}"),

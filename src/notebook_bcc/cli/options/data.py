@@ -9,9 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.protocol.vocabulary import Language
-from notebook_bcc.runs.data_check import check_place
-from notebook_bcc.runs.data_files import DataWish, answer_inputs, format_of, is_script
+from notebook_bcc.runs.data_files import answer_inputs
 
 TestOption = Annotated[
     Path | None, typer.Option("--test", help="Rows to predict: a file like the data, without the target.")
@@ -39,60 +37,6 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="Tell the run an input: the answer to its question.", metavar="NAME=VALUE"),
 ]
-
-
-def data_wish(
-    what: Path | None,
-    *,
-    test: Path | None,
-    targets: Sequence[str],
-    goal: str,
-    time: str,
-    group: str,
-    sheet: str,
-    table: str,
-    playbook: str,
-    planner: str,
-    lang: Language,
-) -> DataWish | None:
-    """What was said about data; None for a run without. Raises SettingsInvalid, RunRefused."""
-    said = {
-        "--test": test,
-        "--target": targets,
-        "--time": time,
-        "--group": group,
-        "--sheet": sheet,
-        "--table": table,
-        "--playbook": playbook,
-    }
-    if what is None or is_script(what):
-        stray = next((option for option, value in said.items() if value), None)
-        if stray is not None:
-            where = f"{str(what)!r} is a script" if what is not None else "there is no data file"
-            raise SettingsInvalid(f"{stray} is for a run that begins with data, and {where}")
-        return None
-    for path in (what, test):
-        if path is not None:
-            check_place(path)
-    form = format_of(what)
-    if playbook and planner not in ("", "playbook", "llm"):
-        raise SettingsInvalid("give --playbook or --planner, not both: a planner elsewhere has its own plan")
-    for option, wanted in (("--sheet", "excel"), ("--table", "sqlite")):
-        if said[option] and form != wanted:
-            raise SettingsInvalid(f"{option} is for {wanted} files, and {str(what)!r} is none")
-    if len(set(targets)) != len(targets) or not all(one.strip() for one in targets):
-        raise SettingsInvalid("--target names a column that is empty or was named before")
-    return DataWish(
-        data=what,
-        test=test,
-        targets=tuple(targets),
-        goal=goal,
-        time=time,
-        group=group,
-        sheet=sheet,
-        table=table,
-        lang=lang,
-    )
 
 
 def set_inputs(pairs: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:

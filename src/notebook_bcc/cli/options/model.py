@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.progress import model_lines
 from notebook_bcc.cli.view.plain import View
-from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
+from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import LLM_PLANNER
 
 ModelOption = Annotated[
     str,
@@ -70,50 +68,6 @@ BudgetCallsOption = Annotated[
     int | None, typer.Option("--budget-calls", min=0, help="How often models may be asked; 0: no limit.")
 ]
 
-_SHARED: Final[Mapping[Share, str]] = {"values": "share_values", "schema": "share_schema", "none": "share_none"}
-
-
-def chosen_models(
-    planner: str,
-    *,
-    model: str,
-    planning_model: str,
-    share: Share | None,
-    fallback: Fallback | None,
-    prices: Path | None,
-    prompts: Path | None,
-    budgets: dict[str, Any],  # Any: numbers
-    images: bool = False,
-) -> ChoiceFiles | None:
-    """What was said about models; None for a run without. Raises SettingsInvalid."""
-    said = {
-        "--model": model,
-        "--planning-model": planning_model,
-        "--share": share,
-        "--fallback": fallback,
-        "--images": images,
-        "--prices": prices,
-        "--prompts": prompts,
-        "--budget-...": budgets,
-    }
-    if planner != LLM_PLANNER:
-        stray = next((option for option, value in said.items() if value), None)
-        if stray is not None:
-            raise SettingsInvalid(f"{stray} is for a run that a language model plans: give --planner llm as well")
-        return None
-    if not model:
-        raise SettingsInvalid("--planner llm needs --model: openai:NAME, anthropic:NAME, or URL#NAME of an endpoint")
-    if images and share != "values":
-        raise SettingsInvalid("--images sends figures, which show values of the data: give --share values as well")
-    choice = LlmChoice(
-        model=model,
-        planning_model=planning_model,
-        share=share or "schema",
-        fallback=fallback or "playbook",
-        images=images,
-    )
-    return ChoiceFiles(choice=choice, prices=prices, prompts=prompts)
-
 
 def say_models(files: ChoiceFiles, view: View, words: Words) -> None:
     """Say which models will be asked, where, and what they may be told: before anything is."""
@@ -127,7 +81,5 @@ def say_models(files: ChoiceFiles, view: View, words: Words) -> None:
         fallback=choice.fallback,
         images=choice.images,
     )
-    for model in choice.names:
-        key = "model_local" if model.is_local else "model_away"
-        view.say(words(key, model=model, address=model.address), tone="info" if model.is_local else "warning")
-    view.say(words(_SHARED[choice.share]))
+    for line, tone in model_lines(files, words):
+        view.say(line, tone=tone)

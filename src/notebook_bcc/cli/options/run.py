@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.options import Confirm, OnError, OnUnachieved
+from notebook_bcc.api.options import given as given
+from notebook_bcc.api.options import settings_of as settings_of
 from notebook_bcc.cli.view.live import LiveView
 from notebook_bcc.cli.view.plain import JsonView, PlainView, QuietView, View
 from notebook_bcc.errors import BccError
+from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.vocabulary import Language
 from notebook_bcc.runs.folder import LAST, run_folders
-from notebook_bcc.settings import Settings, read_address, read_settings, read_token
 from notebook_bcc.views.words import Words
-
-Confirm = Literal["ask", "auto", "reject"]
-OnError = Literal["feedback", "continue", "fail"]
-OnUnachieved = Literal["fail", "skip"]
-Dialect = Literal["v2", "v1"]
-
-LOCAL = "local"
 
 
 def complete_run(context: typer.Context, incomplete: str) -> list[str]:
@@ -104,46 +100,6 @@ StrictOption = Annotated[
     bool | None,
     typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
 ]
-
-
-def settings_of(
-    *,
-    runs: Path | None = None,
-    lang: Language | None = None,
-    max_actions: int | None = None,
-    interactive: bool | None = None,
-    kernel_url: str | None = None,
-    token_file: Path | None = None,
-) -> Settings:
-    """The settings, with what was given on the command line first. `token_file` holds the planner's token."""
-    flags: dict[str, Any] = {  # Any: values of any type
-        "runs": runs,
-        "lang": lang,
-        "max_execution_steps": max_actions,
-        "interactive_mode": interactive,
-        "dslc_token": read_token(token_file) if token_file is not None else None,
-    }
-    if kernel_url == LOCAL:
-        flags["use_remote_execution"] = False
-    elif kernel_url is not None:
-        flags["backend_base_url"] = read_address(kernel_url, option="--kernel-url")
-        flags["use_remote_execution"] = True
-    return read_settings(flags=flags)
-
-
-def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
-    """Only what was given: options that are None leave things as they are."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def out_paths(out: str) -> tuple[Path | None, Path | None]:
-    """The notebook's own path, or the folder for everything, or neither."""
-    if not out:
-        return None, None
-    path = Path(out)
-    unmade = not path.suffix and not path.exists()
-    is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
-    return (None, path) if is_folder else (path, None)
 
 
 def choose_view(words: Words, *, as_json: bool, quiet: bool, verifies: bool = True) -> View:

@@ -1,0 +1,87 @@
+"""A run watched from outside: its journal, entry by entry, also while another process writes it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.journal.interface import Entry
+from notebook_bcc.journal.lock import lock_holder
+from notebook_bcc.journal.records import Record, RunStopped
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.lifecycle import read_entries
+from notebook_bcc.views.narration import narrate
+from notebook_bcc.views.words import Words
+
+# How often it is looked whether the process that writes is still there.
+_LOOK_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One thing that happened. `text` says it to people, and is empty where there is nothing to say; `record` is what
+    the journal holds, and `kind` its name there."""
+
+    seq: int
+    at: str
+    kind: str
+    text: str
+    record: Record = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text or self.kind
+
+
+async def watched(folder: RunFolder, words: Words, *, after: int = 0) -> AsyncGenerator[RunEvent, None]:
+    """What happened after the entry of that number, until the run stops or nobody carries it out any more."""
+    state = RunState()
+    async with contextlib.aclosing(_entries(folder, after=after)) as entries:
+        async for entry in entries:
+            state = reduce(state, entry)
+            if entry.seq > after:
+                text = "\n".join(line.text for line in narrate(entry, state, words))
+                yield RunEvent(entry.seq, entry.at, entry.record.kind, text, entry.record)
+
+
+async def _entries(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
+    """All there are, then those that are being written, until a stop."""
+    seen, has_stopped = 0, False
+    while True:
+        is_carried_out = lock_holder(folder.lock) is not None
+        async for entry in read_entries(folder, after=seen):
+            yield entry
+            seen, has_stopped = entry.seq, isinstance(entry.record, RunStopped) and entry.seq > after
+        if has_stopped or not is_carried_out:
+            return
+        async with contextlib.aclosing(_followed(folder, after=seen)) as entries:
+            async for entry in entries:
+                yield entry
+                seen = entry.seq
+                if isinstance(entry.record, RunStopped):
+                    return
+
+
+async def _followed(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
+    """Entries as they are written, as long as somebody writes."""
+    async with contextlib.aclosing(_following(folder, after=after)) as source:
+        while True:
+            coming = asyncio.ensure_future(anext(source))
+            try:
+                while not coming.done():
+                    await asyncio.wait([coming], timeout=_LOOK_EVERY)
+                    if not coming.done() and lock_holder(folder.lock) is None:
+                        return
+            finally:
+                if not coming.done():
+                    coming.cancel()
+                    await asyncio.wait([coming])
+            yield coming.result()
+
+
+async def _following(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
+    async for entry in read_entries(folder, after=after, follow=True):
+        yield entry

@@ -1,0 +1,80 @@
+"""Tables that a caller holds in memory: written to a file that a run can load, and predictions read back as one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from notebook_bcc.errors import RunRefused
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+def is_frame(data: Any) -> bool:  # Any: whatever a caller gave
+    """Whether this is a table in memory, by what it can do: pandas and polars are not imported for the question."""
+    return hasattr(data, "to_parquet") or hasattr(data, "write_parquet")
+
+
+def write_frame(frame: Any, folder: Path, *, name: str) -> Path:  # Any: a DataFrame
+    """Keep the table as Parquet in this folder: types stay as they are. Raises RunRefused.
+
+    An index that has a name is a column; one without counts rows, and is left out.
+    """
+    path = folder / f"{_NOT_IN_NAMES.sub('-', name).strip('-.') or 'frame'}.parquet"
+    table = _pandas(frame)
+    try:
+        table.to_parquet(path, index=False)
+    except ImportError as error:
+        raise RunRefused(
+            f"a DataFrame is kept as Parquet, which needs pyarrow: pip install pyarrow ({error})"
+        ) from error
+    except (TypeError, ValueError, OverflowError, NotImplementedError, OSError) as error:
+        reason = " ".join(str(part) for part in error.args)
+        raise RunRefused(f"the DataFrame cannot be kept as Parquet: {reason}") from error
+    return path
+
+
+def digest_of(frame: Any) -> str:  # Any: a DataFrame
+    """The same for the same table, whichever version of a library would write it."""
+    # Here and not at the top: whoever gives files needs no pandas.
+    import pandas
+
+    table = _pandas(frame)
+    found = hashlib.sha256("\0".join(map(str, table.columns)).encode())
+    for number in range(table.shape[1]):
+        column = table.iloc[:, number]
+        try:
+            found.update(pandas.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
+        except TypeError:
+            # Lists and the like have no hash of their own.
+            found.update(pandas.util.hash_pandas_object(column.astype(str), index=False).to_numpy().tobytes())
+    return f"sha256:{found.hexdigest()}"
+
+
+def read_frame(content: bytes) -> Any:  # Any: a DataFrame
+    """The table of a CSV text. Raises RunRefused without pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise RunRefused(
+            f"predictions are given as a DataFrame, which needs pandas: pip install pandas ({error})"
+        ) from error
+    return pandas.read_csv(io.BytesIO(content))
+
+
+def _pandas(frame: Any) -> Any:  # Any: a DataFrame
+    """As a DataFrame of pandas whose columns have texts for names."""
+    table = frame if hasattr(frame, "to_parquet") else frame.to_pandas()
+    if any(name is not None for name in table.index.names):
+        table = table.reset_index()
+    names = [" ".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in table.columns]
+    if len(set(names)) != len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise RunRefused(f"the DataFrame has two columns called {twice!r}; rename one of them")
+    table = table.set_axis(names, axis=1)
+    # Attributes may hold anything, and are no part of the table.
+    table.attrs = {}
+    return table

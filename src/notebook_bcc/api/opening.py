@@ -1,0 +1,87 @@
+"""Start, or resume, or neither: what becomes of an order whose id may be that of a run which has begun already."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from notebook_bcc.api.identity import check_identity
+from notebook_bcc.api.prepare import Prepared
+from notebook_bcc.errors import RunLocked
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.lifecycle import (
+    ResumeOrder,
+    first_record,
+    load_state,
+    only_delivery_is_left,
+    resumed,
+    started,
+)
+from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.settings import Settings
+from notebook_bcc.wiring import workshop
+
+_LOOK_EVERY = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run, and the session to carry it out in; None where there is nothing left to do."""
+
+    folder: RunFolder
+    session: Session | None
+
+
+@asynccontextmanager
+async def opened(prepared: Prepared, company: Company) -> AsyncIterator[Opened]:
+    """The run of this order, to be carried out. Without an id it is a new one.
+
+    With one: a completed or cancelled run stays as it is, one that stopped goes on, and while somebody else carries it
+    out this waits, or raises RunLocked if that is not wanted. Raises RunRefused where the id is that of another order.
+    """
+    async with AsyncExitStack() as stack:
+        yield await _opened(prepared, company, stack)
+
+
+async def _opened(prepared: Prepared, company: Company, stack: AsyncExitStack) -> Opened:
+    order, tools = prepared.order, workshop(prepared.settings)
+    folder = RunFolder((prepared.settings.runs / order.run_id).absolute())
+    while True:
+        exists = bool(order.run_id) and folder.journal.exists()
+        try:
+            if not exists:
+                new = started(order, root=prepared.settings.runs, workshop=tools, company=company)
+                session = await stack.enter_async_context(new)
+                return Opened(session.folder, session)
+            check_identity(folder.run_id, (await first_record(folder)).identity, order.identity)
+            if await is_over(folder):
+                return Opened(folder, None)
+            again = resumed(folder, prepared.resume, workshop=tools, company=company)
+            return Opened(folder, await stack.enter_async_context(again))
+        except RunLocked:
+            has_begun_since = not exists and folder.journal.exists()
+            if not order.run_id or not (prepared.wait or has_begun_since):
+                raise
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+async def is_over(folder: RunFolder) -> bool:
+    """Whether nobody is needed to carry the run out any more: it is cancelled, or completed and delivered."""
+    state = await load_state(folder)
+    is_completed = state.stopped is not None and state.stopped.reason == "completed"
+    return state.cancelled or (is_completed and not only_delivery_is_left(state, folder))
+
+
+def resuming(
+    folder: RunFolder, order: ResumeOrder, *, settings: Settings
+) -> Callable[[Company], AbstractAsyncContextManager[Opened]]:
+    """How to take this run up again, whatever its id stands for."""
+
+    @asynccontextmanager
+    async def opening(company: Company) -> AsyncIterator[Opened]:
+        async with resumed(folder, order, workshop=workshop(settings), company=company) as session:
+            yield Opened(folder, session)
+
+    return opening

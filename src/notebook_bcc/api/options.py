@@ -1,0 +1,218 @@
+"""What can be said about a run: the keywords of `run`, `arun` and `start`, and the options of `nbcc run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Literal, TypedDict
+
+from notebook_bcc.llm.limits import Fallback
+from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.planners.remote.planner import Dialect
+from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.settings import Settings, read_address, read_settings, read_token
+
+Confirm = Literal["ask", "auto", "reject"]
+OnError = Literal["feedback", "continue", "fail"]
+OnUnachieved = Literal["fail", "skip"]
+FilePath = str | PathLike[str]
+Table = Any  # Any: a path, or a DataFrame of a library that we do not import
+
+LOCAL: Final = "local"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunOptions:
+    """Everything but the data. Empty and None were not said: the settings or the defaults of `nbcc run` count."""
+
+    target: str | Sequence[str] = ()
+    test: Table = None
+    goal: str = ""
+    time: str = ""
+    group: str = ""
+    sheet: str = ""
+    table: str = ""
+    playbook: FilePath = ""
+    lang: Language | None = None
+    run_id: str = ""
+    wait: bool = True
+    name: str = ""
+    out: FilePath = ""
+    overwrite: bool = False
+    verify: bool = True
+    planner: str = ""
+    model: str = ""
+    planning_model: str = ""
+    share: Share | None = None
+    fallback: Fallback | None = None
+    images: bool = False
+    budget_tokens: int | None = None
+    budget_cost: float | None = None
+    budget_seconds: float | None = None
+    budget_calls: int | None = None
+    prices: FilePath | None = None
+    prompts: FilePath | None = None
+    dialect: Dialect | None = None
+    token_file: FilePath | None = None
+    kernel: str = "python3"
+    kernel_url: str | None = None
+    confirm: Confirm | None = None
+    on_error: OnError | None = None
+    on_unachieved: OnUnachieved | None = None
+    strict_actions: bool | None = None
+    interactive: bool | None = None
+    max_actions: int | None = None
+    max_behaviors: int | None = None
+    max_seconds: float | None = None
+    cell_timeout: float | None = None
+    runs: FilePath | None = None
+    progress: bool | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns to predict. A frame may have columns that are called by numbers."""
+        named = (self.target,) if isinstance(self.target, str | int) else tuple(self.target)
+        return tuple(str(one) for one in named if one != "")
+
+    @property
+    def policies(self) -> dict[str, Any]:  # Any: values of any type
+        """What was said about choices of the run, by the names that `Policies` has."""
+        return given(
+            confirm=self.confirm,
+            on_error=self.on_error,
+            on_unachieved=self.on_unachieved,
+            strict_actions=self.strict_actions,
+        )
+
+    @property
+    def budgets(self) -> dict[str, Any]:  # Any: numbers
+        """What was said about what models may take, by the names that `Limits` has."""
+        return given(
+            model_tokens=self.budget_tokens,
+            model_dollars=self.budget_cost,
+            model_seconds=self.budget_seconds,
+            model_calls=self.budget_calls,
+        )
+
+    @property
+    def limits(self) -> dict[str, Any]:  # Any: numbers
+        """What was said about limits, by the names that `Limits` has."""
+        return self.budgets | given(
+            actions=self.max_actions,
+            behaviors_per_step=self.max_behaviors,
+            run_seconds=self.max_seconds,
+            cell_seconds=self.cell_timeout,
+        )
+
+    def settings(self) -> Settings:
+        """The settings, with what was said here first. Raises SettingsInvalid."""
+        return settings_of(
+            runs=Path(self.runs) if self.runs is not None else None,
+            lang=self.lang,
+            max_actions=self.max_actions,
+            interactive=self.interactive,
+            kernel_url=self.kernel_url,
+            token_file=Path(self.token_file) if self.token_file is not None else None,
+        )
+
+
+class RunKeywords(TypedDict, total=False):
+    """The fields of RunOptions as keywords, so that a type checker knows them."""
+
+    target: str | Sequence[str]
+    test: Table
+    goal: str
+    time: str
+    group: str
+    sheet: str
+    table: str
+    playbook: FilePath
+    lang: Language | None
+    run_id: str
+    wait: bool
+    name: str
+    out: FilePath
+    overwrite: bool
+    verify: bool
+    planner: str
+    model: str
+    planning_model: str
+    share: Share | None
+    fallback: Fallback | None
+    images: bool
+    budget_tokens: int | None
+    budget_cost: float | None
+    budget_seconds: float | None
+    budget_calls: int | None
+    prices: FilePath | None
+    prompts: FilePath | None
+    dialect: Dialect | None
+    token_file: FilePath | None
+    kernel: str
+    kernel_url: str | None
+    confirm: Confirm | None
+    on_error: OnError | None
+    on_unachieved: OnUnachieved | None
+    strict_actions: bool | None
+    interactive: bool | None
+    max_actions: int | None
+    max_behaviors: int | None
+    max_seconds: float | None
+    cell_timeout: float | None
+    runs: FilePath | None
+    progress: bool | None
+
+
+def settings_of(
+    *,
+    runs: Path | None = None,
+    lang: Language | None = None,
+    max_actions: int | None = None,
+    interactive: bool | None = None,
+    kernel_url: str | None = None,
+    token_file: Path | None = None,
+) -> Settings:
+    """The settings, with what was given by the caller first. `token_file` holds the planner's token."""
+    flags: dict[str, Any] = {  # Any: values of any type
+        "runs": runs,
+        "lang": lang,
+        "max_execution_steps": max_actions,
+        "interactive_mode": interactive,
+        "dslc_token": read_token(token_file) if token_file is not None else None,
+    }
+    if kernel_url == LOCAL:
+        flags["use_remote_execution"] = False
+    elif kernel_url is not None:
+        flags["backend_base_url"] = read_address(kernel_url, option="--kernel-url")
+        flags["use_remote_execution"] = True
+    return read_settings(flags=flags)
+
+
+def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
+    """Only what was given: options that are None leave things as they are."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def options_of(said: Mapping[str, Any]) -> RunOptions:  # Any: values that a command line has parsed
+    """The options among parsed values; those that are None, and what are no options of a run, are left out."""
+    known = {name: value for name, value in said.items() if name in RunOptions.__slots__ and value is not None}
+    return RunOptions(**known)
+
+
+class ResumeKeywords(TypedDict, total=False):
+    """What may be said anew when a run goes on; the rest stays as it was."""
+
+    confirm: Confirm | None
+    on_error: OnError | None
+    on_unachieved: OnUnachieved | None
+    strict_actions: bool | None
+    max_actions: int | None
+    max_behaviors: int | None
+    max_seconds: float | None
+    cell_timeout: float | None
+    budget_tokens: int | None
+    budget_cost: float | None
+    budget_seconds: float | None
+    budget_calls: int | None

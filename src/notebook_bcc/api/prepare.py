@@ -1,0 +1,181 @@
+"""From what was said to the order of a run: data or script, planner, models, policies, limits. All is checked first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from notebook_bcc.api.identity import identity_of
+from notebook_bcc.api.options import RunOptions
+from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
+from notebook_bcc.protocol.limits import Limits, Policies
+from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.runs.data_check import check_place
+from notebook_bcc.runs.data_files import DataWish, format_of, is_script
+from notebook_bcc.runs.folder import RunFolder, check_run_id
+from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, load_state
+from notebook_bcc.settings import Settings
+from notebook_bcc.wiring import (
+    LLM_PLANNER,
+    PLAYBOOK_PLANNER,
+    SCRIPT_PLANNER,
+    check_choice,
+    data_order,
+    kept_choice,
+    planner_spec,
+    run_order,
+)
+
+_EMBEDDED = ("", PLAYBOOK_PLANNER, LLM_PLANNER)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin. `resume` is how one of the same id goes on that has begun already."""
+
+    settings: Settings
+    order: RunOrder
+    resume: ResumeOrder
+    wait: bool = True
+
+
+def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str] | None = None) -> Prepared:
+    """Check everything that was said. Nothing is on disk yet.
+
+    `digests` stand for the content of files that were written for this call, by the names in `identity_of`.
+    Raises MessageInvalid, PlanInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
+    """
+    settings = options.settings()
+    given_id = check_run_id(options.run_id) if options.run_id else ""
+    wish = data_wish(what, options, lang=settings.lang)
+    default = PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER
+    out_file, out_folder = out_paths(str(options.out))
+    models = chosen_models(options)
+    order = RunOrder(
+        name=options.name,
+        planner=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
+        goal=options.goal,
+        policies=_policies(options, settings, embedded=wish is not None and options.planner in _EMBEDDED),
+        limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
+        kernel=options.kernel,
+        kernel_url=settings.kernel_url,
+        models=models,
+        out=out_file,
+        out_folder=out_folder,
+        overwrite=options.overwrite,
+        run_id=given_id,
+    )
+    order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))
+    if given_id:
+        order = replace(order, identity=identity_of(order, options, lang=settings.lang, digests=digests or {}))
+    again = ResumeOrder(policies=options.policies, limits=options.limits)
+    return Prepared(settings=settings, order=order, resume=again, wait=options.wait)
+
+
+async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:
+    """The language models that will plan a run from here on, if any. Raises SettingsInvalid where they cannot be asked,
+    MessageInvalid, RunRefused, JournalFailed."""
+    if order.planner:
+        files = kept_choice(folder) if order.planner == LLM_PLANNER else None
+    # Folding a long journal takes a while: only where there may be models at all.
+    elif folder.models.exists() and (await load_state(folder)).planner == LLM_PLANNER:
+        files = kept_choice(folder)
+    else:
+        files = None
+    if files is not None:
+        check_choice(files, limits=Limits().model_copy(update=dict(order.limits)))
+    return files
+
+
+def _policies(options: RunOptions, settings: Settings, *, embedded: bool) -> Policies:
+    # The playbook's own changes are put to whoever is there, and accepted where nobody is.
+    offered = {"confirm": "offer"} if embedded else {}
+    detail = {"notebook_detail": "figures"} if options.images else {}
+    return Policies(**{"interactive": settings.interactive_mode, **offered, **detail, **options.policies})
+
+
+def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> DataWish | None:
+    """What was said about data; None for a run without. Raises SettingsInvalid, RunRefused."""
+    test = Path(options.test) if options.test is not None else None
+    targets = options.targets
+    said = {
+        "--test": test,
+        "--target": targets,
+        "--time": options.time,
+        "--group": options.group,
+        "--sheet": options.sheet,
+        "--table": options.table,
+        "--playbook": options.playbook,
+    }
+    if what is None or is_script(what):
+        stray = next((option for option, value in said.items() if value), None)
+        if stray is not None:
+            where = f"{str(what)!r} is a script" if what is not None else "there is no data file"
+            raise SettingsInvalid(f"{stray} is for a run that begins with data, and {where}")
+        return None
+    for path in (what, test):
+        if path is not None:
+            check_place(path)
+    form = format_of(what)
+    if options.playbook and options.planner not in _EMBEDDED:
+        raise SettingsInvalid("give --playbook or --planner, not both: a planner elsewhere has its own plan")
+    for option, wanted in (("--sheet", "excel"), ("--table", "sqlite")):
+        if said[option] and form != wanted:
+            raise SettingsInvalid(f"{option} is for {wanted} files, and {str(what)!r} is none")
+    if len(set(targets)) != len(targets) or not all(one.strip() for one in targets):
+        raise SettingsInvalid("--target names a column that is empty or was named before")
+    return DataWish(
+        data=what,
+        test=test,
+        targets=targets,
+        goal=options.goal,
+        time=options.time,
+        group=options.group,
+        sheet=options.sheet,
+        table=options.table,
+        lang=lang,
+    )
+
+
+def chosen_models(options: RunOptions) -> ChoiceFiles | None:
+    """What was said about models; None for a run without. Raises SettingsInvalid."""
+    said = {
+        "--model": options.model,
+        "--planning-model": options.planning_model,
+        "--share": options.share,
+        "--fallback": options.fallback,
+        "--images": options.images,
+        "--prices": options.prices,
+        "--prompts": options.prompts,
+        "--budget-...": options.budgets,
+    }
+    if options.planner != LLM_PLANNER:
+        stray = next((option for option, value in said.items() if value), None)
+        if stray is not None:
+            raise SettingsInvalid(f"{stray} is for a run that a language model plans: give --planner llm as well")
+        return None
+    if not options.model:
+        raise SettingsInvalid("--planner llm needs --model: openai:NAME, anthropic:NAME, or URL#NAME of an endpoint")
+    if options.images and options.share != "values":
+        raise SettingsInvalid("--images sends figures, which show values of the data: give --share values as well")
+    choice = LlmChoice(
+        model=options.model,
+        planning_model=options.planning_model,
+        share=options.share or "schema",
+        fallback=options.fallback or "playbook",
+        images=options.images,
+    )
+    prices, prompts = (Path(one) if one is not None else None for one in (options.prices, options.prompts))
+    return ChoiceFiles(choice=choice, prices=prices, prompts=prompts)
+
+
+def out_paths(out: str) -> tuple[Path | None, Path | None]:
+    """The notebook's own path, or the folder for everything, or neither."""
+    if not out:
+        return None, None
+    path = Path(out)
+    unmade = not path.suffix and not path.exists()
+    is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
+    return (None, path) if is_folder else (path, None)
