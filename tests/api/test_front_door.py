@@ -110,9 +110,7 @@ def test_loading_every_name_reads_no_settings_and_touches_no_file(tmp_path: Path
 
 
 def test_importing_the_package_takes_no_time_that_anybody_notices(tmp_path: Path) -> None:
-    program = (
-        "import time\nbefore = time.process_time()\nimport notebook_bcc\nprint(time.process_time() - before)\n"
-    )
+    program = "import time\nbefore = time.process_time()\nimport notebook_bcc\nprint(time.process_time() - before)\n"
     took = min(float(str(said_by(program, tmp_path))) for _ in range(3))
     assert took < 0.15
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from notebook_bcc.api.identity import check_identity
 from notebook_bcc.api.prepare import Prepared
-from notebook_bcc.errors import RunLocked
+from notebook_bcc.errors import RunLocked, RunRefused
+from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.lifecycle import (
     ResumeOrder,
-    first_record,
+    begun_with,
     load_state,
     only_delivery_is_left,
     resumed,
@@ -49,22 +50,35 @@ async def _opened(prepared: Prepared, company: Company, stack: AsyncExitStack) -
     order, tools = prepared.order, workshop(prepared.settings)
     folder = RunFolder((prepared.settings.runs / order.run_id).absolute())
     while True:
-        exists = bool(order.run_id) and folder.journal.exists()
+        begun = await begun_with(folder) if order.run_id else None
+        if begun is not None:
+            check_identity(folder.run_id, begun.identity, order.identity)
         try:
-            if not exists:
+            if begun is None:
                 new = started(order, root=prepared.settings.runs, workshop=tools, company=company)
                 session = await stack.enter_async_context(new)
                 return Opened(session.folder, session)
-            check_identity(folder.run_id, (await first_record(folder)).identity, order.identity)
+            check_free(folder)
             if await is_over(folder):
                 return Opened(folder, None)
             again = resumed(folder, prepared.resume, workshop=tools, company=company)
             return Opened(folder, await stack.enter_async_context(again))
         except RunLocked:
-            has_begun_since = not exists and folder.journal.exists()
+            has_begun_since = begun is None and await begun_with(folder) is not None
             if not order.run_id or not (prepared.wait or has_begun_since):
                 raise
+        except RunRefused:
+            # Somebody else may have brought it to its end since it was looked at.
+            if begun is None or not await is_over(folder):
+                raise
         await asyncio.sleep(_LOOK_EVERY)
+
+
+def check_free(folder: RunFolder) -> None:
+    """Raises RunLocked while somebody carries the run out: also until what it has come to is delivered."""
+    holder = lock_holder(folder.lock)
+    if holder is not None and holder.carries_out:
+        raise RunLocked(run=folder.run_id, holder=str(holder))
 
 
 async def is_over(folder: RunFolder) -> bool:

@@ -70,7 +70,8 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))
     if given_id:
         order = replace(order, identity=identity_of(order, options, lang=settings.lang, digests=digests or {}))
-    again = ResumeOrder(policies=options.policies, limits=options.limits)
+    # Limits are those of this call, whatever they were before; what it does not say of policies stays.
+    again = ResumeOrder(policies=options.policies, limits=order.limits.model_dump())
     return Prepared(settings=settings, order=order, resume=again, wait=options.wait)
 
 

@@ -155,7 +155,8 @@ def progress_of(wanted: bool | None, words: Words) -> Progress:
 def in_jupyter() -> bool:
     """Whether this process is a kernel whose cells can show HTML."""
     loaded = sys.modules.get("IPython")
-    shell = loaded.get_ipython() if loaded is not None else None
+    # Another thread may be about to import it.
+    shell = getattr(loaded, "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 

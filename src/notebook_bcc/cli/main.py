@@ -40,6 +40,8 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "cancel": ("notebook_bcc.cli.commands", "Cancel a run."),
     "confirm": ("notebook_bcc.cli.commands", "Accept the change of the plan that a run waits with."),
     "reject": ("notebook_bcc.cli.commands", "Decline the change of the plan that a run waits with."),
+    "delete": ("notebook_bcc.cli.removal", "Delete runs."),
+    "prune": ("notebook_bcc.cli.removal", "Delete old runs: all but the newest, older ones, failed ones."),
     "serve": ("notebook_bcc.cli.serve", "Answer planning and generating requests over HTTP."),
     "backend": ("notebook_bcc.cli.backend", "Start a Jupyter Server for remote execution."),
     "observe": (

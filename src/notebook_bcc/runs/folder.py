@@ -350,7 +350,9 @@ def run_folders(root: Path) -> list[RunFolder]:
     """The runs kept in `root`, newest first. Folders that were never a run are not listed."""
     if not root.is_dir():
         return []
-    found = [RunFolder(path.absolute()) for path in root.iterdir() if path.is_dir() and _is_run(RunFolder(path))]
+    # A hidden folder is a run that is being deleted.
+    folders = (RunFolder(path.absolute()) for path in root.iterdir() if path.is_dir() and path.name[0] != ".")
+    found = [folder for folder in folders if _is_run(folder)]
     return sorted(found, key=_age, reverse=True)
 
 

@@ -147,7 +147,7 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
     try:
         lock.acquire()
         if order.run_id:
-            if folder.journal.exists():
+            if await begun_with(folder) is not None:
                 raise RunLocked(run=folder.run_id, holder="somebody who was first")
             clear_folder(folder)
             note_start(folder, at)
@@ -456,11 +456,15 @@ async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None
         await reader.close()
 
 
-async def first_record(folder: RunFolder) -> RunStarted:
-    """What the run began with. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+async def begun_with(folder: RunFolder) -> RunStarted | None:
+    """What the run began with; None if it has not begun. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+    if not folder.journal.exists():
+        return None
     reader = SqliteJournal.reader(folder.journal)
     try:
-        return await _first_record(reader, folder)
+        async with contextlib.aclosing(reader.read()) as entries:
+            is_empty = await anext(entries, None) is None
+        return None if is_empty else await _first_record(reader, folder)
     finally:
         await reader.close()
 
