@@ -355,17 +355,21 @@ PROGRAM = """
 import sys
 import notebook_bcc as nb
 try:
-    nb.run("slow.yaml", run_id="slow", progress=True)
+    if sys.argv[1] == "run":
+        nb.run("slow.yaml", run_id="slow", progress=True)
+    for event in nb.start("slow.yaml", run_id="slow"):
+        print(event, file=sys.stderr)
 except KeyboardInterrupt as error:
     print("INTERRUPTED", error, flush=True)
     sys.exit(7)
 """
 
 
-def test_ctrl_c_pauses_the_run_and_says_how_it_goes_on(place: Path) -> None:
+@pytest.mark.parametrize("way", ["run", "watch"])
+def test_ctrl_c_pauses_the_run_and_says_how_it_goes_on(way: str, place: Path) -> None:
     started, go = write_slow(place)
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, way], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             wait_until(started)
@@ -379,7 +383,7 @@ def test_ctrl_c_pauses_the_run_and_says_how_it_goes_on(place: Path) -> None:
             process.kill()
     assert process.returncode == 7, err
     assert "INTERRUPTED run slow is paused; go on with nb.open('slow').resume()" in out
-    assert "paused" in err
+    assert way == "watch" or "paused" in err
     run = nb.run("slow.yaml", run_id="slow", verify=False)
     assert run.status == "completed"
     assert kinds(run).count("action_completed") == 8

@@ -6,10 +6,18 @@ import hashlib
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from notebook_bcc.errors import RunRefused
 
+_SUFFIXES: Final = {
+    "parquet": ".parquet",
+    "csv": ".csv",
+    "feather": ".feather",
+    "json": ".json",
+    "jsonl": ".jsonl",
+    "excel": ".xlsx",
+}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -18,22 +26,34 @@ def is_frame(data: Any) -> bool:  # Any: whatever a caller gave
     return hasattr(data, "to_parquet") or hasattr(data, "write_parquet")
 
 
-def write_frame(frame: Any, folder: Path, *, name: str) -> Path:  # Any: a DataFrame
-    """Keep the table as Parquet in this folder: types stay as they are. Raises RunRefused.
+def write_frame(frame: Any, folder: Path, *, name: str, form: str = "parquet", sheet: str = "") -> Path:
+    """Keep the table in a file of this folder: as Parquet, whose types stay as they are, or in another form that runs
+    begin with. Raises RunRefused.
 
     An index that has a name is a column; one without counts rows, and is left out.
     """
-    path = folder / f"{_NOT_IN_NAMES.sub('-', name).strip('-.') or 'frame'}.parquet"
+    # `frame` is Any: a DataFrame of a library that we need not have.
+    path = folder / f"{_NOT_IN_NAMES.sub('-', name).strip('-.') or 'frame'}{_SUFFIXES.get(form, '')}"
     table = _pandas(frame)
     try:
-        table.to_parquet(path, index=False)
+        match form:
+            case "parquet":
+                table.to_parquet(path, index=False)
+            case "csv":
+                table.to_csv(path, index=False)
+            case "feather":
+                table.to_feather(path)
+            case "json" | "jsonl":
+                table.to_json(path, orient="records", lines=form == "jsonl", date_format="iso", force_ascii=False)
+            case "excel":
+                table.to_excel(path, index=False, sheet_name=sheet or "Sheet1")
+            case _:
+                raise RunRefused(f"a DataFrame cannot be written as {form}, which this run reads; give a file")
     except ImportError as error:
-        raise RunRefused(
-            f"a DataFrame is kept as Parquet, which needs pyarrow: pip install pyarrow ({error})"
-        ) from error
+        raise RunRefused(f"keeping a DataFrame in a file needs a package more: {error}") from error
     except (TypeError, ValueError, OverflowError, NotImplementedError, OSError) as error:
         reason = " ".join(str(part) for part in error.args)
-        raise RunRefused(f"the DataFrame cannot be kept as Parquet: {reason}") from error
+        raise RunRefused(f"the DataFrame cannot be kept as {form.capitalize()}: {reason}") from error
     return path
 
 

@@ -49,6 +49,7 @@ async def opened(prepared: Prepared, company: Company) -> AsyncIterator[Opened]:
 async def _opened(prepared: Prepared, company: Company, stack: AsyncExitStack) -> Opened:
     order, tools = prepared.order, workshop(prepared.settings)
     folder = RunFolder((prepared.settings.runs / order.run_id).absolute())
+    said = False
     while True:
         begun = await begun_with(folder) if order.run_id else None
         if begun is not None:
@@ -63,10 +64,13 @@ async def _opened(prepared: Prepared, company: Company, stack: AsyncExitStack) -
                 return Opened(folder, None)
             again = resumed(folder, prepared.resume, workshop=tools, company=company)
             return Opened(folder, await stack.enter_async_context(again))
-        except RunLocked:
+        except RunLocked as error:
             has_begun_since = begun is None and await begun_with(folder) is not None
             if not order.run_id or not (prepared.wait or has_begun_since):
                 raise
+            if not said and not has_begun_since:
+                company.warn(str(error))
+                said = True
         except RunRefused:
             # Somebody else may have brought it to its end since it was looked at.
             if begun is None or not await is_over(folder):

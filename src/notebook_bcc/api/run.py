@@ -19,6 +19,7 @@ from notebook_bcc.api.prepare import models_of
 from notebook_bcc.api.progress import NoProgress, model_lines, progress_of
 from notebook_bcc.api.worker import Worker
 from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType
@@ -161,7 +162,7 @@ class Run:
         They are made in a kernel of their own: nothing is unpickled in this process. Raises RunRefused.
         """
         with tempfile.TemporaryDirectory(prefix="nbcc-rows-") as scratch:
-            path = write_frame(rows, Path(scratch), name="rows") if is_frame(rows) else Path(rows)
+            path = self._written(rows, Path(scratch)) if is_frame(rows) else Path(rows)
             return read_frame(_done(self._predicted(path, probabilities=probabilities)))
 
     def wait(self) -> Self:
@@ -258,6 +259,13 @@ class Run:
             files=[path for path in (self.report, self.notebook, self.model, self.predictions) if path is not None],
         )
         return run_html(page)
+
+    def _written(self, rows: Any, folder: Path) -> Path:  # Any: a DataFrame
+        """The rows in a file like the run's own: the model reads no other."""
+        inputs = _done(load_state(self._folder)).told.variables.get(INPUTS)
+        said = inputs if isinstance(inputs, Mapping) else {}
+        form, sheet = str(said.get("format", "parquet")), str(said.get("sheet", ""))
+        return write_frame(rows, folder, name="rows", form=form, sheet=sheet)
 
     async def _predicted(self, path: Path, *, probabilities: bool) -> bytes:
         state = await load_state(self._folder)

@@ -31,7 +31,9 @@ class Worker:
         self.after = 0
         """The number of the entry after which this worker's part of the journal begins."""
         self._session: Session | None = None
-        self.done: Future[None] = loop_thread().submit(self._work(opening, verify=verify))
+        work = self._work(opening, verify=verify)
+        loop_thread().check_waiting(work)
+        self.done: Future[None] = loop_thread().submit(work)
 
     def pause(self) -> None:
         """Stop after the action under way; what has reached its end is delivered without verification."""
