@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from cli.shell import HELLO, Background, Shell, wait_until
 from notebook_bcc.cli.codes import Exit
+from notebook_bcc.journal.lock import RunLock
 from notebook_bcc.notebook.reading import read_notebook
 
 SLOW = """
@@ -238,3 +239,22 @@ def test_a_replay_gives_the_same_notebook(shell: Shell, finished: Shell) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     assert (result["kind"], result["identical"], result["differences"]) == ("replayed", True, [])
+
+
+def test_the_same_command_with_an_id_starts_a_run_once_and_then_says_what_it_came_to(shell: Shell) -> None:
+    shell.write("hello.yaml", HELLO)
+    first = shell("run", "hello.yaml", "--id", "nightly-7", "--max-actions", "2")
+    assert first.returncode == Exit.STOPPED, first.stdout + first.stderr
+    second = shell("run", "hello.yaml", "--id", "nightly-7", "--no-verify")
+    assert second.returncode == Exit.COMPLETED, second.stdout + second.stderr
+    assert "goes on after 2 completed actions" in second.stdout
+    third = shell("run", "hello.yaml", "--id", "nightly-7")
+    assert third.returncode == Exit.COMPLETED
+    assert "run nightly-7 is over already" in third.stdout
+    assert "nbcc-runs/nightly-7/notebook.ipynb" in third.stdout
+    assert [path.name for path in shell.runs] == ["nightly-7"]
+    other = shell("run", "hello.yaml", "--id", "nightly-7", "--goal", "Another")
+    assert other.returncode == Exit.USAGE
+    assert "goal was none and is 'Another' now" in other.stderr
+    with RunLock(shell.folder / "nbcc-runs" / "nightly-7" / "run.lock"):
+        assert shell("run", "hello.yaml", "--id", "nightly-7", "--no-wait").returncode == Exit.LOCKED

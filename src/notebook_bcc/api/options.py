@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict, cast
 
 from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.llm.prompt.sharing import Share
@@ -195,10 +195,10 @@ def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
     return {name: value for name, value in values.items() if value is not None}
 
 
-def options_of(said: Mapping[str, Any]) -> RunOptions:  # Any: values that a command line has parsed
+def keywords_of(said: Mapping[str, Any]) -> RunKeywords:  # Any: values that a command line has parsed
     """The options among parsed values; those that are None, and what are no options of a run, are left out."""
-    known = {name: value for name, value in said.items() if name in RunOptions.__slots__ and value is not None}
-    return RunOptions(**known)
+    named = {one.name for one in fields(RunOptions)}
+    return cast(RunKeywords, {name: value for name, value in said.items() if name in named and value is not None})
 
 
 class ResumeKeywords(TypedDict, total=False):

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from notebook_bcc.api.frames import is_frame
 from notebook_bcc.api.front import run
-from notebook_bcc.api.options import RunKeywords, RunOptions
+from notebook_bcc.api.options import keywords_of
 from notebook_bcc.api.run import Run
 from notebook_bcc.cli.run import run_command
 
@@ -44,8 +44,7 @@ def _run(arguments: list[str], names: dict[str, Any]) -> Run | None:  # Any: a n
         return None
     what = said["what"]
     data = names[str(what)] if what is not None and is_frame(names.get(str(what))) else what
-    chosen = {name: value for name, value in said.items() if name in RunOptions.__slots__ and value is not None}
-    options: RunKeywords = chosen | {"verify": not said["no_verify"]}  # type: ignore[assignment]  # checked by the parser
+    options = keywords_of(said | {"verify": not said["no_verify"]})
     if said["quiet"]:
         options["progress"] = False
     return run(data, **options)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.api.opening import opened
-from notebook_bcc.api.options import options_of
+from notebook_bcc.api.options import RunOptions, keywords_of
 from notebook_bcc.api.prepare import prepare
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.console import ConsolePerson
@@ -195,7 +195,7 @@ async def run_command(
     7 journal unreadable, 8 completed without an answer.
     """
     # Every option above is a field of RunOptions, read from the context by its name.
-    options = options_of(context.params | {"verify": not no_verify})
+    options = RunOptions(**keywords_of(context.params | {"verify": not no_verify}))
     prepared = prepare(what, options)
     words = Words(prepared.settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=options.verify)
