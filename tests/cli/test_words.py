@@ -6,7 +6,7 @@ from string import Formatter
 
 import pytest
 
-import notebook_bcc.cli
+import notebook_bcc
 from notebook_bcc.views.words import Words, catalogue, clock_time
 
 
@@ -23,7 +23,8 @@ def test_every_text_has_the_same_places_for_facts_in_both_languages(key: str) ->
 
 
 def test_every_key_that_is_used_exists_and_every_one_that_exists_is_used() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in Path(notebook_bcc.cli.__path__[0]).glob("*.py")]
+    speakers = [Path(notebook_bcc.__file__).parent / name for name in ("cli", "views", "api")]
+    sources = [path.read_text(encoding="utf-8") for folder in speakers for path in folder.rglob("*.py")]
     text = "\n".join(source for source in sources if "_WORDS: Final" not in source)
     text = text.replace("'", '"')
     used = set(re.findall(r'words\(\s*"(\w+)"', text)) | set(re.findall(r'"(doing_\w+)"', text))
