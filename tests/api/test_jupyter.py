@@ -70,9 +70,12 @@ async def test_the_magic_takes_the_options_of_the_command_line(kernel: LocalKern
 
 async def test_the_stop_button_pauses_the_run(kernel: LocalKernel, place: Path) -> None:
     started, go = write_slow(place)
-    cell = asyncio.create_task(kernel.execute('import notebook_bcc as nb\nnb.run("slow.yaml", run_id="slow")'))
+    told = place / "told.txt"
+    await kernel.execute(f"import sys\nimport notebook_bcc as nb\nsys.stderr = open({str(told)!r}, 'w', buffering=1)")
+    cell = asyncio.create_task(kernel.execute('nb.run("slow.yaml", run_id="slow")'))
     await asyncio.to_thread(wait_until, started)
     await kernel.interrupt()
+    await asyncio.to_thread(wait_until, told, "pausing after the current action")
     go.touch()
     done = await cell
     assert done.error is not None

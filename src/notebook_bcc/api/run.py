@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import sys
 import tempfile
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,12 +169,15 @@ class Run:
     def wait(self) -> Self:
         """Wait until this process has carried the run out and delivered it. Ctrl-C pauses the run: nothing is lost."""
         if self._worker is not None:
-            _wait_for(self._worker, self)
+            _wait_for(self._worker, self, Words(self._settings.lang))
         return self
 
     def pause(self, comment: str = "") -> None:
         """Let the run stop after its current action. Raises RunRefused when nobody carries it out."""
         _done(pause_run(self._folder, comment=comment, workshop=workshop(self._settings)))
+        if self._worker is not None:
+            # The command above is obeyed by whichever process it is; here there is a shorter way.
+            self._worker.pause()
 
     def cancel(self, comment: str = "") -> None:
         """Give the run up. What was done stays. Raises RunRefused when there is nothing to cancel."""
@@ -225,8 +229,8 @@ class Run:
 
     def __iter__(self) -> Iterator[RunEvent]:
         """What happens, from the beginning or from where this process took the run up, until the run stops."""
-        worker = self._worker
-        source = watched(self._folder, Words(self._settings.lang), after=worker.after if worker is not None else 0)
+        worker, words = self._worker, Words(self._settings.lang)
+        source = watched(self._folder, words, after=worker.after if worker is not None else 0)
         try:
             while True:
                 try:
@@ -236,7 +240,7 @@ class Run:
                 yield event
         except KeyboardInterrupt:
             if worker is not None:
-                raise _paused(worker, self) from None
+                raise _paused(worker, self, words) from None
             raise
         finally:
             _done(source.aclose())
@@ -290,11 +294,11 @@ def begun(worker: Worker) -> Opened:
         raise
 
 
-def _wait_for(worker: Worker, run: Run) -> None:
+def _wait_for(worker: Worker, run: Run, words: Words) -> None:
     try:
         _drawn_until_done(worker)
     except KeyboardInterrupt:
-        raise _paused(worker, run) from None
+        raise _paused(worker, run, words) from None
     worker.done.result()
 
 
@@ -305,10 +309,13 @@ def _drawn_until_done(worker: Worker) -> None:
         worker.progress.draw()
 
 
-def _paused(worker: Worker, run: Run) -> KeyboardInterrupt:
+def _paused(worker: Worker, run: Run, words: Words) -> KeyboardInterrupt:
     """Pause the run, wait until it has stopped, and say how it goes on. A second Ctrl-C leaves the cell under way."""
     worker.pause()
     try:
+        # Said whatever else is shown: the action under way may take long.
+        sys.stderr.write(f"{words('pausing')}\n")
+        sys.stderr.flush()
         _drawn_until_done(worker)
     except KeyboardInterrupt:
         worker.stop("stopped by Ctrl-C")
