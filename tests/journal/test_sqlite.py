@@ -7,8 +7,10 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -374,6 +376,36 @@ async def test_closing_while_others_sync_and_are_cancelled_is_safe(path: Path) -
         await journal.close()
         await asyncio.gather(*tasks, return_exceptions=True)
     assert await read_file(path) == [entry(number + 1) for number in range(20)]
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process holds a descriptor of the file."""
+    names = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            names.append(one.readlink())
+    return path in names
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
+async def test_a_close_that_is_cancelled_still_releases_the_file(path: Path) -> None:
+    path.parent.mkdir()
+    await SqliteJournal.create(path).close()
+    loop, gate = asyncio.get_running_loop(), threading.Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    reader = SqliteJournal.reader(path)
+    assert is_open(path)
+    busy = loop.run_in_executor(None, gate.wait)
+    close = asyncio.create_task(reader.close())
+    await asyncio.sleep(0)
+    close.cancel()
+    with suppress(asyncio.CancelledError):
+        await close
+    gate.set()
+    await busy
+    # The one thread of this loop: when it answers, what was waiting before has been done.
+    await loop.run_in_executor(None, lambda: None)
+    assert not is_open(path)
 
 
 @pytest.fixture

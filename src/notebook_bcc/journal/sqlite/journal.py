@@ -107,7 +107,8 @@ class SqliteReader:
         """Release everything. May be called twice."""
         if not self._closed.is_set():
             self._closed.set()
-            await asyncio.to_thread(self._release)
+            # Shielded: a thread that has not begun is dropped when its waiter is cancelled, and the file stays open.
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._release))
 
     def _release(self) -> None:
         self._db.close()
