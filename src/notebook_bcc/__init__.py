@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from notebook_bcc.protocol.vocabulary import Event as WorkflowEvent
     from notebook_bcc.protocol.workflow import Workflow
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActionMetadata",
