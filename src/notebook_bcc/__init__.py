@@ -1,7 +1,6 @@
 """Notebook-BCC: data-science workflows carried out step by step in a real Jupyter notebook.
 
-The names below are the front door. Each is loaded when it is first used: importing the package itself costs nothing
-and does nothing.
+The names below are the public API. Each is loaded on first use: importing the package itself does nothing.
 """
 
 from __future__ import annotations
