@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from notebook_bcc.cli.main import COMMANDS
@@ -93,6 +94,12 @@ def test_the_glossary_has_the_words_of_the_project_once_each() -> None:
     assert len(words) == len(set(words))
     assert len(page.splitlines()) <= 90, "one page"
     assert defined((DOCS / "glossary.zh.md").read_text(encoding="utf-8")) == words
+
+
+def test_every_name_that_the_reference_asks_for_exists() -> None:
+    names = re.findall(r"^::: ([\w.]+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "notebook_bcc" in names
+    assert [name for name in names if resolve_name(name) is None] == []
 
 
 def test_links_out_of_the_documentation_lead_to_a_page_or_become_words() -> None:
