@@ -1,7 +1,6 @@
 """Notebook-BCC: data-science workflows carried out step by step in a real Jupyter notebook.
 
-The names below are the front door. Each is loaded when it is first used: importing the package itself costs nothing
-and does nothing.
+The names below are the public API. Each is loaded on first use: importing the package itself does nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from notebook_bcc.protocol.vocabulary import Event as WorkflowEvent
     from notebook_bcc.protocol.workflow import Workflow
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActionMetadata",

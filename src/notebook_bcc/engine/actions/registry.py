@@ -55,6 +55,7 @@ class ActionRegistry:
         self._post_hooks.append(hook)
 
     def knows(self, name: str) -> bool:
+        """Whether a handler is registered for actions of this name."""
         return name in self._handlers
 
     async def carry_out(self, bench: Workbench, action: Action) -> None:
