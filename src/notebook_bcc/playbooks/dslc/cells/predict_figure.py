@@ -29,6 +29,7 @@ ConfusionMatrixDisplay.from_predictions(
     y_holdout, holdout_predicted, labels=model.classes_, display_labels=[label_of(name) for name in model.classes_],
     ax=left, cmap="Blues", colorbar=False,
 )
+left.grid(False)
 left.set(xlabel={{ "预测" if zh else "predicted" }}, ylabel={{ "实际" if zh else "actual" }}, title={{ "混淆矩阵" if zh else "Confusion matrix" }})
 happened = y_holdout == model.classes_[1]
 share, mean = calibration_curve(happened, holdout_probability, n_bins=10, strategy="quantile")
@@ -61,6 +62,7 @@ ConfusionMatrixDisplay.from_predictions(
     y_holdout[seen], holdout_predicted[seen], labels=classes, display_labels=[label_of(name) for name in classes],
     ax=ax, cmap="Blues", colorbar=False, xticks_rotation=45, normalize="true", values_format=".2f",
 )
+ax.grid(False)
 ax.set(xlabel={{ "预测" if zh else "predicted" }}, ylabel={{ "实际" if zh else "actual" }}, title={{ "混淆矩阵（按行归一）" if zh else "Confusion matrix (each row sums to 1)" }})
 fig.savefig("figures/30_confusion.png", dpi=150, bbox_inches="tight")
 plt.show()
