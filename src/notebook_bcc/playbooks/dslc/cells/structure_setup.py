@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 Path("figures").mkdir(exist_ok=True)
-pd.set_option("display.max_columns", 30, "display.max_colwidth", 60, "display.width", 160)
+pd.set_option("display.max_columns", 20, "display.max_colwidth", 60, "display.width", 160)
 pd.set_option("display.float_format", "{:,.6g}".format)
 # Where a package lies on this machine is no news either.
 warnings.formatwarning = lambda message, category, *where, **more: f"{category.__name__}: {message}\n"
