@@ -198,6 +198,15 @@ def test_importance_is_told_with_its_numbers(lang: str) -> None:
 
 
 @LANGUAGES
+def test_errors_are_told_with_the_digits_that_count(lang: str) -> None:
+    found = {"error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159}, "bias_upper": 0, "bias_rest": 9}
+    told = said("predict_errors", lang, **SCORED, **found)
+    for text in ("-25,440", "-1,632.1", "0.03142"):
+        assert text in told
+    assert ".197" not in told
+
+
+@LANGUAGES
 def test_a_column_without_association_is_not_called_the_next_strongest(lang: str) -> None:
     only = said("explore_association", lang, association={"size": 0.83, "colour": 0.0, "noise": 0.04, "day": 0.0})
     assert "`size`" in only

@@ -7,10 +7,13 @@ ends = [float(min(y_holdout.min(), holdout_predicted.min())), float(max(y_holdou
 left.plot(ends, ends, color="0.4", linewidth=1)
 #% if v.metric == "log_rmse"
 left.set(xscale="log", yscale="log")
+plain_numbers(left.xaxis)
+plain_numbers(left.yaxis)
 #% endif
 left.set(xlabel={{ "实际值" if zh else "actual" }}, ylabel={{ "预测值" if zh else "predicted" }}, title={{ "预测与实际" if zh else "Predicted and actual" }})
 right.hist(holdout_predicted - y_holdout, bins=40)
 right.axvline(0, color="0.4", linewidth=1)
+right.locator_params(axis="x", nbins=5)
 right.set(xlabel={{ "预测减实际" if zh else "predicted minus actual" }}, ylabel={{ "行数" if zh else "rows" }}, title={{ "误差" if zh else "Errors" }})
 error_quantiles = {str(q): round(float(error.quantile(q)), 4) for q in (0.05, 0.5, 0.95)}
 upper_fifth = y_holdout >= y_holdout.quantile(0.8)

@@ -28,3 +28,12 @@ plt.rcParams.update({
 def label_of(value, most=40):
     """A name or value as a label of a figure: not too long, and a dollar sign begins no formula."""
     return " ".join(str(value)[:most].split()).replace("$", r"\$")
+
+
+def plain_numbers(axis):
+    """The numbers of a logarithmic axis as people write them: 200,000 instead of a power of ten."""
+    low, high = axis.get_view_interval()
+    steps = (1,) if high > 1000 * low else (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
+    axis.set_major_locator(plt.LogLocator(subs=steps, numticks=9))
+    axis.set_major_formatter(lambda value, _: f"{value:,.10f}".rstrip("0").rstrip("."))
+    axis.set_minor_formatter(plt.NullFormatter())
