@@ -26,7 +26,7 @@ from notebook_bcc.notebook.counting import Count
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
-from notebook_bcc.runs.folder import find_run, run_folders
+from notebook_bcc.runs.folder import RunFolder, find_run, run_folders
 from notebook_bcc.runs.lifecycle import RunSummary, load_state, only_delivery_is_left, summarize
 from notebook_bcc.runs.saver import models_used
 
@@ -169,6 +169,7 @@ def _facts(summary: RunSummary) -> dict[str, Any]:
         "detail": stopped.detail if stopped is not None else "",
         "pid": summary.holder.pid if summary.holder is not None else None,
         "notebook": str(summary.folder.delivered),
+        "delivery": _delivery(summary.folder) or None,
         **({"models": models_used(state)} if state.spent.calls else {}),
         **({"data": data} if data else {}),
         **({"target": target} if target else {}),
@@ -202,8 +203,15 @@ def _rows(summary: RunSummary, state: RunState, words: Words) -> list[tuple[str,
         ("started", _local(state.started_at)),
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
+        ("delivery", _delivery(summary.folder)),
         ("next", _next_command(summary, state)),
     ]
+
+
+def _delivery(folder: RunFolder) -> str:
+    """The file or folder of `--out`, which gets everything when the run ends."""
+    wanted = folder.destination
+    return str(wanted.folder or wanted.file or "")
 
 
 def _models(state: RunState) -> str:
