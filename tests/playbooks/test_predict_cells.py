@@ -89,3 +89,18 @@ def test_no_grid_runs_through_a_confusion_matrix(tmp_path: Path, task: str, lang
     given = {"y_holdout": labels, "holdout_predicted": predicted, "holdout_probability": probability, "model": model}
     played = ran(tmp_path, ["predict_figure"], facts={"task": task, "metric": "accuracy"}, lang=lang, **given)
     assert any("onfusion matrix" in text or "混淆矩阵" in text for text in played.drawn)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_summary_is_shown_without_the_marks_of_its_file(
+    tmp_path: Path, lang: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = {"holdout_score": 0.8146, "holdout_se": 0.03, "holdout_low": 0.7569, "holdout_high": 0.8723}
+    given = {"target": "y", "naive_holdout": 0.618, "cv_score": 0.8471, "other_scores": {}, "split_kind": "random"}
+    counted = {"train_rows": 713, "holdout_rows": 178, "chosen": {"trees": 1.0}, "dropped_columns": {}, "y": None}
+    facts = {"task": "binary", "metric": "accuracy", "leaks": {}, "split_kind": "random"}
+    ran(tmp_path, ["method_metric", "report_summary"], facts=facts, lang=lang, **scored, **given, **counted)
+    shown = capsys.readouterr().out
+    assert "0.8146" in shown
+    assert "**" not in shown
+    assert "**0.8146**" in (tmp_path / "summary.md").read_text(encoding="utf-8")
