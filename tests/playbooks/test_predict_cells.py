@@ -48,7 +48,9 @@ def test_a_column_is_named_only_where_its_loss_is_beyond_chance(tmp_path: Path, 
         if task == "regression":
             return 3 * table["size"] + more
         happened = table["size"] + more > (1 if task == "rare" else 0)
-        return pd.DataFrame({"a": happened, "b": happened}).astype(int) if task == "multilabel" else happened.astype(int)
+        return (
+            pd.DataFrame({"a": happened, "b": happened}).astype(int) if task == "multilabel" else happened.astype(int)
+        )
 
     y, y_holdout = answers(X, noise[:120]), answers(X_holdout, noise[120:])
     single = y["a"] if task == "multilabel" else y
@@ -79,7 +81,9 @@ class Twice(BaseEstimator):  # type: ignore[misc]
         return np.column_stack([self.model.predict(table)] * 2)
 
 
-@pytest.mark.parametrize(("task", "lang"), [("binary", "en"), ("binary", "zh"), ("multiclass", "en"), ("multiclass", "zh")])
+@pytest.mark.parametrize(
+    ("task", "lang"), [("binary", "en"), ("binary", "zh"), ("multiclass", "en"), ("multiclass", "zh")]
+)
 def test_no_grid_runs_through_a_confusion_matrix(tmp_path: Path, task: str, lang: str) -> None:
     table = measured(200)
     labels = pd.cut(table["size"], 2 if task == "binary" else 3, labels=False).astype(str)

@@ -199,7 +199,11 @@ def test_importance_is_told_with_its_numbers(lang: str) -> None:
 
 @LANGUAGES
 def test_errors_are_told_with_the_digits_that_count(lang: str) -> None:
-    found = {"error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159}, "bias_upper": 0, "bias_rest": 9}
+    found = {
+        "error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159},
+        "bias_upper": 0,
+        "bias_rest": 9,
+    }
     told = said("predict_errors", lang, **SCORED, **found)
     for text in ("-25,440", "-1,632.1", "0.03142"):
         assert text in told
@@ -249,7 +253,9 @@ ONE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("text", ONE)
 def test_one_of_a_thing_is_not_told_in_the_plural(text: str) -> None:
     told = said(text, "en", **ONE[text])
-    assert not re.findall(r"\b(?:1|one) (?:\w+ )?(?:row|column|value|feature|categorie|number|text|pair)s\b", told), told
+    assert not re.findall(r"\b(?:1|one) (?:\w+ )?(?:row|column|value|feature|categorie|number|text|pair)s\b", told), (
+        told
+    )
     assert not re.findall(r"\b1 (?:row|column|value) (?:were|are|have)\b", told), told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Final, assert_never
+from typing import assert_never
 
 from notebook_bcc.notebook.ansi import ansi_html, plain_text
 from notebook_bcc.notebook.encoding import clean_text
@@ -15,7 +15,6 @@ from notebook_bcc.notebook.sanitising import safe_html, shows_something
 from notebook_bcc.notebook.thinking import is_finished, thinking_label
 from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
-
 
 
 @dataclass(frozen=True, slots=True)

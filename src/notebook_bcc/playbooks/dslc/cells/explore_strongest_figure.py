@@ -13,7 +13,7 @@ def draw(ax, name, rows):
         ax.set_xticks(range(1, len(levels) + 1), [short(level) for level in levels], rotation=45, ha="right")
     #% if v.target_summary.skew > 1.5 and v.target_summary.min > 0
     ax.set_yscale("log")
-    plain_numbers(ax.yaxis)
+    plain_ticks(ax.yaxis)
     #% endif
 
 

@@ -7,8 +7,8 @@ ends = [float(min(y_holdout.min(), holdout_predicted.min())), float(max(y_holdou
 left.plot(ends, ends, color="0.4", linewidth=1)
 #% if v.metric == "log_rmse"
 left.set(xscale="log", yscale="log")
-plain_numbers(left.xaxis)
-plain_numbers(left.yaxis)
+plain_ticks(left.xaxis)
+plain_ticks(left.yaxis)
 #% endif
 left.set(xlabel={{ "实际值" if zh else "actual" }}, ylabel={{ "预测值" if zh else "predicted" }}, title={{ "预测与实际" if zh else "Predicted and actual" }})
 right.hist(holdout_predicted - y_holdout, bins=40)

@@ -30,7 +30,7 @@ def label_of(value, most=40):
     return " ".join(str(value)[:most].split()).replace("$", r"\$")
 
 
-def plain_numbers(axis):
+def plain_ticks(axis):
     """The numbers of a logarithmic axis as people write them: 200,000 instead of a power of ten."""
     low, high = axis.get_view_interval()
     steps = (1,) if high > 1000 * low else (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
