@@ -9,10 +9,8 @@ import pytest
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
-pytest.importorskip("sklearn")
-
-from sklearn.base import BaseEstimator  # noqa: E402
-from sklearn.linear_model import LinearRegression, LogisticRegression  # noqa: E402
+base = pytest.importorskip("sklearn.base")
+linear_model = pytest.importorskip("sklearn.linear_model")
 
 from notebook_bcc.planners.playbook.templates import Kind, Templates  # noqa: E402
 from playbooks.rehearsal import DSLC, Rehearsal, at_work_in  # noqa: E402
@@ -54,7 +52,9 @@ def test_a_column_is_named_only_where_its_loss_is_beyond_chance(tmp_path: Path, 
 
     y, y_holdout = answers(X, noise[:120]), answers(X_holdout, noise[120:])
     single = y["a"] if task == "multilabel" else y
-    model: Any = (LinearRegression() if task == "regression" else LogisticRegression(C=1e6)).fit(X, single)
+    model: Any = (
+        linear_model.LinearRegression() if task == "regression" else linear_model.LogisticRegression(C=1e6)
+    ).fit(X, single)
     if task == "multilabel":
         model = Twice(model)
     facts = {
@@ -68,7 +68,7 @@ def test_a_column_is_named_only_where_its_loss_is_beyond_chance(tmp_path: Path, 
     assert list(played.names["importance_top"]) == ["size"]
 
 
-class Twice(BaseEstimator):  # type: ignore[misc]
+class Twice(base.BaseEstimator):  # type: ignore[name-defined, misc]
     """A model that gives the same answer to two questions."""
 
     def __init__(self, model: Any) -> None:
@@ -87,7 +87,7 @@ class Twice(BaseEstimator):  # type: ignore[misc]
 def test_no_grid_runs_through_a_confusion_matrix(tmp_path: Path, task: str, lang: str) -> None:
     table = measured(200)
     labels = pd.cut(table["size"], 2 if task == "binary" else 3, labels=False).astype(str)
-    model = LogisticRegression().fit(table, labels)
+    model = linear_model.LogisticRegression().fit(table, labels)
     probability = pd.Series(model.predict_proba(table)[:, 1], index=table.index)
     predicted = pd.Series(model.predict(table), index=table.index)
     given = {"y_holdout": labels, "holdout_predicted": predicted, "holdout_probability": probability, "model": model}

@@ -199,7 +199,7 @@ def test_importance_is_told_with_its_numbers(lang: str) -> None:
 
 @LANGUAGES
 def test_errors_are_told_with_the_digits_that_count(lang: str) -> None:
-    found = {
+    found: dict[str, Any] = {
         "error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159},
         "bias_upper": 0,
         "bias_rest": 9,
