@@ -5,6 +5,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.fsm.table import ROWS
@@ -47,6 +49,24 @@ def test_a_run_that_goes_on_is_listed_as_it_is_now(shell: Shell) -> None:
     assert shell.json("list")[0]["status"] == "limit"
     assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
     assert (shell.json("list")[0]["status"], shell.json("list")[0]["steps_completed"]) == ("completed", 1)
+
+
+@pytest.mark.parametrize("out", ["results", "mine.ipynb"])
+def test_the_status_of_a_stopped_run_says_where_it_will_be_delivered(shell: Shell, out: str) -> None:
+    shell.write("hello.yaml", HELLO)
+    stopped = shell("run", "hello.yaml", "--out", out, "--max-actions", "1", "--no-verify")
+    assert stopped.returncode == Exit.STOPPED
+    place = str(shell.folder / out)
+    assert f"delivery   {place}\n" in shell("status", "last").stdout
+    assert json.loads(shell("status", "last", "--json").stdout)["delivery"] == place
+    assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
+    assert f"delivery   {place}\n" in shell("status", "last").stdout
+    assert (shell.folder / out).exists()
+
+
+def test_a_run_without_a_destination_has_no_delivery_in_its_status(finished: Shell) -> None:
+    assert "delivery" not in finished("status", "last").stdout
+    assert json.loads(finished("status", "last", "--json").stdout)["delivery"] is None
 
 
 def test_without_runs_the_list_says_how_to_make_one(shell: Shell) -> None:

@@ -10,6 +10,7 @@ from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
+from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.lifecycle import RunSummary, only_delivery_is_left
 from notebook_bcc.runs.saver import models_used
 from notebook_bcc.views.headline import headline
@@ -67,6 +68,7 @@ def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
         "detail": stopped.detail if stopped is not None else "",
         "pid": summary.holder.pid if summary.holder is not None else None,
         "notebook": str(summary.folder.delivered),
+        "delivery": _delivery(summary.folder) or None,
         **({"models": models_used(state)} if state.spent.calls else {}),
         **({"data": data} if data else {}),
         **({"target": target} if target else {}),
@@ -101,8 +103,15 @@ def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[st
         ("started", _local(state.started_at)),
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
+        ("delivery", _delivery(summary.folder)),
         ("next", _next_command(summary, state)),
     ]
+
+
+def _delivery(folder: RunFolder) -> str:
+    """The file or folder of `--out`, which gets everything when the run ends."""
+    wanted = folder.destination
+    return str(wanted.folder or wanted.file or "")
 
 
 def _models(state: RunState) -> str:

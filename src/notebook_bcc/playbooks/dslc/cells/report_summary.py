@@ -68,4 +68,4 @@ lines = [
 ]
 #% endif
 Path("summary.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-print("\n".join(lines))
+print("\n".join(lines).replace("**", ""))
