@@ -29,6 +29,7 @@ from notebook_bcc.runs.deliverables import read_summary
 from notebook_bcc.runs.folder import find_run, run_folders
 from notebook_bcc.runs.lifecycle import RunSummary, load_state, only_delivery_is_left, summarize
 from notebook_bcc.runs.saver import models_used
+from notebook_bcc.runs.verify import verified_stamp
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
 # In the order in which they find room on the screen.
@@ -102,7 +103,7 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
     """What a run has in each column."""
     cells = {name: Text() for name in _COLUMNS} | {
         "run": Text(summary.folder.run_id),
-        "status": Text(summary.status, style=_STYLES.get(summary.status, "yellow")),
+        "status": _status_cell(summary),
         "goal": Text(one_line(summary.problem)),
     }
     state = summary.state
@@ -118,6 +119,22 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
         "time": Text(clock_time(elapsed(state))),
         "goal": Text(one_line(state.goal, limit=120)),
     }
+
+
+def _status_cell(summary: RunSummary) -> Text:
+    lacks = _lacks(summary)
+    style = "yellow" if lacks else _STYLES.get(summary.status, "yellow")
+    return Text(", ".join((summary.status, *lacks)), style=style)
+
+
+def _lacks(summary: RunSummary) -> list[str]:
+    """What a completed run has not done: reached its end is not yet answered, and not yet verified."""
+    if summary.status != "completed" or summary.state is None:
+        return []
+    stopped = summary.state.stopped
+    unanswered = stopped is not None and stopped.answered == "no"
+    unverified = verified_stamp(summary.folder) is not True
+    return [word for word, holds in (("not answered", unanswered), ("not verified", unverified)) if holds]
 
 
 def _result(summary: RunSummary) -> Summary | None:
@@ -167,6 +184,8 @@ def _facts(summary: RunSummary) -> dict[str, Any]:
         "last_at": state.at,
         "stopped": stopped.reason if stopped is not None else None,
         "detail": stopped.detail if stopped is not None else "",
+        **({"answered": stopped.answered} if stopped is not None and stopped.reason == "completed" else {}),
+        **({"verified": verified_stamp(summary.folder)} if summary.status == "completed" else {}),
         "pid": summary.holder.pid if summary.holder is not None else None,
         "notebook": str(summary.folder.delivered),
         **({"models": models_used(state)} if state.spent.calls else {}),
@@ -184,7 +203,7 @@ def _rows(summary: RunSummary, state: RunState, words: Words) -> list[tuple[str,
     stopped = state.stopped
     return [
         ("run", summary.folder.run_id),
-        ("status", summary.status + (f" ({summary.holder})" if summary.holder is not None else "")),
+        ("status", _status_cell(summary).plain + (f" ({summary.holder})" if summary.holder is not None else "")),
         ("reason", one_line(stopped.detail) if stopped is not None and summary.holder is None else ""),
         ("result", headline(result, words) if result is not None else ""),
         ("goal", one_line(state.goal)),
