@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from notebook_bcc.errors import RunRefused
-from notebook_bcc.runs.new_rows import Writing, rewrite
+from notebook_bcc.protocol.predicting import Writing
+from notebook_bcc.runs.new_rows import rewrite
 
 NAMES = ("城市", "面积")
 PLAIN = "城市,面积\n罗马,50.5\n奥斯陆,70.25\n"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from notebook_bcc.errors import RunRefused
+from notebook_bcc.protocol.predicting import Writing
 from notebook_bcc.runs.heads.excel import WORKBOOK
 from notebook_bcc.runs.heads.head import HEAD_BYTES, clean_names
 from notebook_bcc.runs.heads.reading import BROKEN, FEATHER, OLD_EXCEL, PACKED, PARQUET, SQLITE, ZIP, read_head
@@ -47,17 +48,6 @@ _DECIMALS: Final[Mapping[str, re.Pattern[str]]] = {
 }
 _NUMBERS: Final[Mapping[str, re.Pattern[str]]] = {sign: re.compile(rf"[+-]?\d*[{sign}]\d+") for sign in (",", ".")}
 _LINES_LOOKED_AT: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How a file is written; encoding, separator, decimal sign are those of text. `header`: its columns have names."""
-
-    format: str = "text"
-    encoding: str = "utf-8"
-    separator: str = ","
-    decimal: str = "."
-    header: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from notebook_bcc.errors import RunRefused
+from notebook_bcc.errors import MessageInvalid, RunRefused
 from notebook_bcc.kernel.interface import CellError, Execution, Kernel
-from notebook_bcc.runs.new_rows import Writing, rewrite
+from notebook_bcc.protocol.predicting import ModelFacts, RowDoubts
+from notebook_bcc.runs.new_rows import rewrite
 from notebook_bcc.runs.workshop import KernelWish, Workshop
 
 MODEL = "model.pkl"
@@ -79,21 +78,6 @@ class Predictions:
     unknown: tuple[Doubt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """What a model says about itself."""
-
-    written: Writing
-    names: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Doubts:
-    unread: Mapping[str, tuple[int, tuple[str, ...]]]
-    unknown: Mapping[str, tuple[int, tuple[str, ...]]]
-
-
 async def predict(order: PredictOrder, workshop: Workshop) -> Predictions:
     """The predictions. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
     model, data = order.model, order.data
@@ -115,7 +99,7 @@ async def predict(order: PredictOrder, workshop: Workshop) -> Predictions:
             wanted = f"{_PREDICT}\n{_CHANCES}" if order.probabilities else _PREDICT
             failure = f"the rows of {str(data)!r} cannot be predicted"
             await _run(kernel, wanted, failure)
-            doubts = TypeAdapter(_Doubts).validate_python(_said(await _run(kernel, _DOUBTS, failure)))
+            doubts = RowDoubts.parse(_said(await _run(kernel, _DOUBTS, failure)))
             await _run(kernel, _WRITE.format(written=str(written)), "the predictions cannot be written")
             return Predictions(
                 content=written.read_bytes(),
@@ -132,10 +116,10 @@ def _doubts(found: Mapping[str, tuple[int, tuple[str, ...]]]) -> tuple[Doubt, ..
     return tuple(Doubt(column, count, examples) for column, (count, examples) in found.items())
 
 
-def _model(loaded: Execution, path: Path) -> _Model:
+def _model(loaded: Execution, path: Path) -> ModelFacts:
     try:
-        return TypeAdapter(_Model).validate_python(_said(loaded))
-    except ValidationError as error:
+        return ModelFacts.parse(_said(loaded))
+    except MessageInvalid as error:
         raise RunRefused(
             f"{str(path)!r} was not made by this version's analysis of a table, so nbcc cannot read rows for it; "
             "use it from Python"
