@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.books import TRAIN, write_book
 from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.fsm.table import ROWS
@@ -168,3 +169,23 @@ def test_the_state_machine_is_shown_whole(shell: Shell) -> None:
         assert f"{row.state} --> {row.next_state} : {row.event}" in diagram
         assert row.endpoint_or_note in text
     assert diagram.startswith("stateDiagram-v2")
+
+
+def test_completed_is_not_yet_answered_nor_verified(shell: Shell) -> None:
+    write_book(shell.folder / "book")
+    shell.write("train.csv", TRAIN)
+    done = shell("run", "train.csv", "--target", "time", "--playbook", "book", "--no-verify", "--out", "results/")
+    assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
+    assert "completed, not answered, not verified" in shell("list").stdout
+    (facts,) = shell.json("list")
+    assert (facts["status"], facts["answered"], facts["verified"]) == ("completed", "no", None)
+    assert "completed, not answered, not verified" in shell("status", "results/").stdout
+    assert "files" in shell("show", "results").stdout
+    done = shell("verify", "results/")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert read_notebook(shell.folder / "results" / "notebook.ipynb").run["verified"]["ok"]
+
+
+def test_a_run_that_was_verified_is_simply_completed(finished: Shell) -> None:
+    assert "status     completed\n" in finished("status", "last").stdout
+    assert finished.json("list")[0]["verified"] is True
