@@ -21,7 +21,7 @@ importance = pd.Series(shuffled.importances_mean, index=features).sort_values(as
 # Part of a loss is luck, of the shuffle and of these rows: a column is named if its loss remains in samples of the rows.
 looked, actual = X_holdout.loc[some], y_holdout.loc[some]
 chance = np.random.default_rng(0)
-resamples = [chance.integers(0, len(looked), size=len(looked)) for _ in range({{ 40 if v.task == "multilabel" else 100 }})]
+resamples = [chance.integers(0, len(looked), size=len(looked)) for _ in range({{ 20 if v.task == "multilabel" else 100 }})]
 #% if v.metric == "roc_auc"
 resamples = [sample for sample in resamples if actual.iloc[sample].nunique() == 2]
 #% endif
