@@ -99,11 +99,7 @@ def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[st
     holder = f" ({summary.holder})" if summary.holder is not None else ""
     return [
         ("run", summary.folder.run_id),
-        (
-            "status",
-            ", ".join((summary.status, *lacks(summary)))
-            + (f" ({summary.holder})" if summary.holder is not None else ""),
-        ),
+        ("status", ", ".join((summary.status, *lacks(summary))) + holder),
         ("reason", one_line(stopped.detail) if stopped is not None and summary.holder is None else ""),
         ("result", headline(result, words) if result is not None else ""),
         ("goal", one_line(state.goal)),
