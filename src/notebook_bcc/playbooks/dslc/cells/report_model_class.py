@@ -174,5 +174,5 @@ def restored(state, versions):
     except (AttributeError, ImportError, TypeError, ValueError, KeyError) as error:
         raise RuntimeError(f"this model cannot be loaded here: it was made with {other}; requirements.txt lists them") from error
     if other:
-        warnings.warn(f"this model was made with {other}; its predictions may differ", stacklevel=2)
+        warnings.warn(f"this model was made with {other}; its predictions may differ or fail (requirements.txt beside it lists the versions)", stacklevel=2)
     return model
