@@ -111,6 +111,12 @@ def test_a_notebook_says_that_no_model_wrote_it_only_where_none_did(lang: str) -
 
 
 @LANGUAGES
+def test_a_notebook_names_every_file_that_it_needs(lang: str) -> None:
+    inputs = {"data": "inputs/train.csv", "test": "inputs/test.csv", "target": "y"}
+    assert "`inputs/test.csv`" in said("structure_intro", lang, inputs=inputs)
+
+
+@LANGUAGES
 def test_values_that_may_mean_unknown_are_not_said_to_stay_before_it_is_decided(lang: str) -> None:
     facts: dict[str, Any] = {
         "column_count": 7,
