@@ -40,7 +40,7 @@ ADAPTERS = {
     "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
     "uvicorn": ["server/serving.py", "server/connection.py"],
-    "httptools": ["server/connection.py", "planners/remote/transport.py"],
+    "httptools": ["server/connection.py"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
     "msgspec": ["protocol/deferred.py", "llm/stream/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
