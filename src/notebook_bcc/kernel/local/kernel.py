@@ -23,10 +23,9 @@ _DEFAULT_OUTPUTS = OutputLimits()
 _DEFAULT_VARIABLES = VariableLimits()
 # Descriptors 1 and 2 are watched by `unattended` instead of by ipykernel.
 _IPYKERNEL = ("--IPKernelApp.capture_fd_output=False",)
-# No history database, and no pause after each cell. The pause hides the race of a client that stops at the reply; we
-# wait for the reply and for idle. `In`, `Out`, `_` and this session's %history are kept in memory as ever: what is
-# lost is the history of other sessions.
-_LEAN = ("--HistoryManager.enabled=False", "--Kernel._execute_sleep=0")
+# No history database. `In`, `Out`, `_` and this session's %history are kept in memory as ever: what is lost is the
+# history of other sessions.
+_LEAN = ("--HistoryManager.enabled=False",)
 _NOT_LEAN = ("--HistoryManager.hist_file=:memory:",)
 _ASKED_AGAIN_SECONDS = 0.5
 
