@@ -46,6 +46,7 @@ ADAPTERS = {
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
+    "latex2mathml": ["notebook/export/maths.py"],
     "httpx2": ["planners/", "llm/", "kernel/", "conformance/"],
     "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "runs/heads/sqlite.py"],
