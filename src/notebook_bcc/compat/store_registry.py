@@ -40,12 +40,12 @@ class StoreRegistry(ActionRegistry):
 
     def take_over(self, other: ActionRegistry) -> None:
         """Register what another registry has beyond the eleven; later changes of either do not reach the other."""
-        for name, handler in other._handlers.items():
+        for name, handler in other.handlers.items():
             if handler is not BUILTIN_HANDLERS.get(name):
                 self.register_handler(name, _function(handler))
-        for hook in other._pre_hooks:
+        for hook in other.pre_hooks:
             self.add_pre_hook(_function(hook))
-        for post in other._post_hooks:
+        for post in other.post_hooks:
             self.add_post_hook(_function(post))
 
 

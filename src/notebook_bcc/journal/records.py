@@ -6,7 +6,7 @@ removed; a default never changes (fields that have it are not written); a new me
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -429,7 +429,7 @@ Record = (
     | CommandTaken
 )
 
-RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
+RECORD_TYPES: tuple[type[RecordBase], ...] = get_args(Record)
 
 
 class Command(RecordBase):
@@ -447,7 +447,7 @@ class Command(RecordBase):
 
 def encode_record(record: Record) -> bytes:
     """JSON without the fields that have their default: small, and what a later version reads."""
-    return record.__pydantic_serializer__.to_json(record, exclude_defaults=True)
+    return record.model_dump_json(exclude_defaults=True).encode()
 
 
 def decode_record(kind: str, body: bytes) -> Record:

@@ -10,8 +10,7 @@ from notebook_bcc.errors import PlannerFailed
 from notebook_bcc.llm.chat import ChatModel, Schema
 from notebook_bcc.llm.prompt.parts import estimate_tokens
 from notebook_bcc.llm.providers.prices import Prices
-from notebook_bcc.llm.stream.bracket_walk import BadObject
-from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import BadObject, Scanner
 from notebook_bcc.planners.model_exchange import ChatMessage, Usage
 from notebook_bcc.protocol.limits import UNKNOWN
 

@@ -29,6 +29,18 @@ class ActionRegistry:
     def names(self) -> tuple[str, ...]:
         return tuple(self._handlers)
 
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        return dict(self._handlers)
+
+    @property
+    def pre_hooks(self) -> tuple[PreHook, ...]:
+        return tuple(self._pre_hooks)
+
+    @property
+    def post_hooks(self) -> tuple[PostHook, ...]:
+        return tuple(self._post_hooks)
+
     def register_handler(self, name: str, handler: Handler) -> None:
         """Carry out actions of this type with this handler; the newest registration counts."""
         if not name:

@@ -99,6 +99,8 @@ def reason_of(error: httpx2.HTTPError, *, connect: float) -> str:
             case ConnectionResetError() | BrokenPipeError():
                 return "the connection was reset"
     detail = one_line(str(error)) or type(error).__name__
+    if isinstance(error, httpx2.ProxyError):
+        return f"the proxy refused: {detail}; check HTTPS_PROXY, or add the host to NO_PROXY"
     if isinstance(error, httpx2.ConnectError):
         return f"no connection: {detail}; check the address"
     if isinstance(error, httpx2.RemoteProtocolError):

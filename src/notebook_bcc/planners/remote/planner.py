@@ -55,7 +55,7 @@ class RemotePlanner:
         limits: RemoteLimits | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        """`transport` replaces the network, for tests and for proxies. Raises SettingsInvalid."""
+        """`transport` replaces the network, and with it the proxies of the environment. Raises SettingsInvalid."""
         self._dialect = dialect
         self._paths = _PATHS[dialect]
         self._timeouts = timeouts if timeouts is not None else RemoteTimeouts()
