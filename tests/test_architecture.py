@@ -42,7 +42,7 @@ ADAPTERS = {
     "uvicorn": ["server/serving.py", "server/connection.py"],
     "httptools": ["server/connection.py", "planners/remote/transport.py"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
-    "msgspec": ["protocol/deferred.py", "llm/stream/scanner.py"],
+    "msgspec": ["llm/stream/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},

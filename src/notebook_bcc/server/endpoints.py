@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from notebook_bcc.errors import BccError, MessageInvalid
-from notebook_bcc.protocol.deferred import DEEPEST, QuickReader, was_read
 from notebook_bcc.protocol.dialects import request_from_v1
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.server.answers import Answer, Reader, check_size
@@ -29,29 +28,8 @@ _POSITION = (
 )
 _OBJECTS = ("context", "behavior_feedback")
 _IDS = ("request_id", "run_id", "attempt")
-_TRY_AGAIN = 100
 
 Source = Callable[[Request], Coroutine[Any, Any, bytes]]
-
-
-class _Habit:
-    """Whether the planner reads what it is asked. For one that does, the quick check would be done for nothing."""
-
-    def __init__(self) -> None:
-        self._reads = False
-        self._spared = 0
-
-    def is_worth_a_try(self) -> bool:
-        if not self._reads:
-            return True
-        # It may have changed, or have read for once only.
-        self._spared += 1
-        return self._spared % _TRY_AGAIN == 0
-
-    def note(self, quick: Request | None) -> None:
-        """What became of a request that was checked quickly, if this one was."""
-        if quick is not None:
-            self._reads = was_read(quick)
 
 
 class Endpoints:
@@ -65,24 +43,16 @@ class Endpoints:
         self._memory = memory
         self._metrics = metrics
         self._settings = settings
-        self._quick = QuickReader()
-        self._planning, self._generating = _Habit(), _Habit()
-        # A text that is longer than allowed needs a body that is; a depth that is, is not for the quick reader.
-        self._quick_bytes = settings.string_bytes if settings.json_depth >= DEEPEST else -1
 
     async def planning(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        quick = self._request_here(scope, self._planning)
-        request = quick or await self._request(scope, receive, reply)
+        request = await self._request(scope, receive, reply)
         if request is not None:
             await self._whole("/planning", request, receive, reply, self._work.planning)
-            self._planning.note(quick)
 
     async def generating(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        quick = self._request_here(scope, self._generating)
-        request = quick or await self._request(scope, receive, reply)
+        request = await self._request(scope, receive, reply)
         if request is not None:
             await self._actions("/generating", request, scope, receive, reply)
-            self._generating.note(quick)
 
     async def generate(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         """The spare of /generating; with `options.repair` the source of one cell instead."""
@@ -123,15 +93,6 @@ class Endpoints:
         if body is not None:
             await reply.problem(body)
         return None
-
-    def _request_here(self, scope: Scope, habit: _Habit) -> Request | None:
-        """The request, where it is there whole, as nearly every client sends it, and not likely to be read."""
-        if not habit.is_worth_a_try():
-            return None
-        body = body_here(scope, self._settings)
-        if not isinstance(body, bytes) or len(body) > self._quick_bytes:
-            return None
-        return self._quick.read(body)
 
     def _parsed(self, body: bytes, parse: Callable[[Any], Request]) -> Request | Problem:
         decoded = decode(body, self._settings)
