@@ -39,8 +39,9 @@ STRANGERS = {"engine": {"playbook", "llm"}, "kernel/inside": {OURS}, "cli": {"co
 ADAPTERS = {
     "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
-    "uvicorn": ["server/serving.py", "server/connection.py"],
-    "httptools": ["server/connection.py", "planners/remote/transport.py"],
+    "uvicorn": ["server/serving.py"],
+    "starlette": ["server/"],
+    "httptools": ["planners/remote/transport.py"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
     "msgspec": ["llm/stream/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
@@ -61,7 +62,7 @@ PRINTERS = ["cli/"]
 LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
-BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
+BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "cli/main.py"]
 BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
