@@ -39,10 +39,9 @@ STRANGERS = {"engine": {"playbook", "llm"}, "kernel/inside": {OURS}, "cli": {"co
 ADAPTERS = {
     "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
-    "uvicorn": ["server/serving.py", "server/connection.py"],
-    "httptools": ["server/connection.py"],
+    "uvicorn": ["server/serving.py"],
+    "starlette": ["server/"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
-    "msgspec": ["protocol/deferred.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
@@ -62,7 +61,7 @@ PRINTERS = ["cli/"]
 LOOP_OWNERS = ["cli/main.py", "compat/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
-BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
+BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "cli/main.py"]
 BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
