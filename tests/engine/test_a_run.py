@@ -22,6 +22,7 @@ from notebook_bcc.journal.records import (
     Transitioned,
     Warned,
 )
+from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.script.values import Behavior, Break, Fail, StepScript
 from notebook_bcc.protocol.limits import Limits, Policies
@@ -97,6 +98,23 @@ async def test_need_output_false_keeps_outputs_in_the_cell_and_out_of_the_effect
     assert played.state.effects == played.state.effects_history == ()
     assert played.state.document.cells.last is not None
     assert played.state.document.cells.last.outputs[0]["text"] == "quiet\n"
+
+
+async def test_an_error_is_an_effect_also_where_the_output_is_not_needed() -> None:
+    played = await play(one_step(run_code("print('quiet')\n1 / 0", need_output=False)), policies=SKIP)
+    (failed,) = [one for one in played.records(ActionCompleted) if not one.success]
+    assert any("ZeroDivisionError" in text for text in failed.effects)
+    (judged,) = [one for one in played.planner.planned if one.behavior_feedback is not None]
+    assert any("ZeroDivisionError" in text for text in judged.observation.context.effects.current)
+
+
+async def test_a_kernel_that_dies_is_an_effect_also_where_the_output_is_not_needed() -> None:
+    played = await play(
+        one_step(run_code("x = 1", need_output=False)), kernel=ScriptedKernel(dies_at={1}), policies=SKIP
+    )
+    (failed,) = [one for one in played.records(ActionCompleted) if not one.success]
+    assert failed.kernel_died
+    assert any("SIGKILL" in text for text in failed.effects)
 
 
 async def test_a_failing_planner_is_asked_again_and_the_run_goes_on() -> None:

@@ -5,7 +5,6 @@ A performer changes nothing of the run: it reads the state it is given and yield
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from keyword import iskeyword
 
@@ -65,7 +64,7 @@ class Performer:
         asking: Asking,
         durable: Callable[[], Awaitable[None]],
         now: Callable[[], str],
-        timer: Callable[[], float] = time.perf_counter,
+        timer: Callable[[], float],
     ) -> None:
         self._kernel = kernel
         self._reward = reward

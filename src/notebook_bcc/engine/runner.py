@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -80,6 +81,7 @@ class Runner:
         reward: Reward | None = None,
         asking: Asking | None = None,
         now: Callable[[], str] = utc_now,
+        timer: Callable[[], float] = time.perf_counter,
         state: RunState | None = None,
     ) -> None:
         """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it."""
@@ -94,6 +96,7 @@ class Runner:
             asking=asking if asking is not None else Asking(),
             durable=journal.sync,
             now=now,
+            timer=timer,
         )
         self._state = state if state is not None else RunState()
         self._shown = self._state
