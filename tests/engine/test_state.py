@@ -56,7 +56,7 @@ def test_the_limit_of_seconds_counts_the_sessions_before() -> None:
 
 
 def test_a_start_from_nothing_has_all_its_time_again() -> None:
-    reset = [
+    reset: list[tuple[float, Record]] = [
         (5003, Transitioned(source=State.STAGE_RUNNING, event=Event.CANCEL, to=State.CANCELLED)),
         (5004, Transitioned(source=State.CANCELLED, event=Event.RESET, to=State.IDLE)),
         (5006, Warned(message="anew")),

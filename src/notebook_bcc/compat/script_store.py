@@ -16,12 +16,13 @@ from notebook_bcc.compat.store_bench import StoreBench, result_of
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
 from notebook_bcc.engine.actions.context import ExecutionLimits
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import plan_diff, proposal_problem
 from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.runner import utc_now
-from notebook_bcc.engine.state import RunState, evolve
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionRefused, BccError
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, PlanUpdateDecided, Record, RunResumed, RunStarted, Warned
@@ -225,7 +226,7 @@ class ScriptStore:
         self._fold(done.model_copy(update={"proposal": None}))
         if done.proposal is not None:
             # Every change waits here, the first plan too: the caller is told so, and drives the state machine by it.
-            self._state = evolve(self._state, {"proposals": (done.proposal,)})
+            self._state = evolve(self._state, proposals=(done.proposal,))
 
     async def _bring_up(self) -> None:
         """Start the kernel if it does not run; what it had before it died is put there again."""

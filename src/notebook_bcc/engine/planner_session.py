@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.fold.context_update import proposals_of, proposed
 from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.observation.observe import feedback, observe
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
-from notebook_bcc.engine.state import RunState, evolve
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
     KernelDied,
@@ -322,8 +323,8 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
     for proposal in proposals_of(state, update):
         problem = "" if changes_nothing(then.plan, proposal) else proposal_problem(then, proposal)
         if not problem:
-            now = evolve(now, proposed(now, proposal))
-            then = evolve(then, {"plan": applied(then.plan, proposal)})
+            now = evolve(now, **proposed(now, proposal))
+            then = evolve(then, plan=applied(then.plan, proposal))
             continue
         dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
         update = update.model_copy(update={dropped: None})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from notebook_bcc.journal.records import (
     ActionReceived,
@@ -267,18 +267,6 @@ class RunState:
     def variables(self) -> dict[str, Any]:
         """What exists in the kernel, and what the planner set beside it; the kernel's word counts."""
         return {**self.told.variables, **self.kernel.variables}
-
-
-_Value = TypeVar("_Value", RunState, Behavior)
-
-
-def evolve(value: _Value, changes: dict[str, Any]) -> _Value:
-    """A copy with some fields exchanged. `dataclasses.replace` does the same at eight times the price, and this is
-    done several times for every action of a run."""
-    made = object.__new__(type(value))
-    made.__dict__.update(value.__dict__)
-    made.__dict__.update(changes)
-    return made
 
 
 def bounded(items: tuple[Any, ...], *new: Any, keep: int) -> tuple[Any, ...]:

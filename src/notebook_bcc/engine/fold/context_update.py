@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
+from notebook_bcc.engine.changes import StateChanges, evolve
 from notebook_bcc.engine.fold.tracking import unique
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, fills_in
-from notebook_bcc.engine.state import LevelState, RunState, Told, evolve
+from notebook_bcc.engine.state import LevelState, RunState, Told
 from notebook_bcc.journal.records import PlanProposal, Purpose
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate, TransitionAdvice
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import Level, TodoOperation
 
-Changes = dict[str, Any]
 Place = tuple[str | None, str | None]
 _ON_THE_WAY: frozenset[Purpose] = frozenset({"stage", "step_end", "stage_end"})
-_LEVELS = {Level.STAGES: "stages", Level.STEPS: "steps", Level.BEHAVIORS: "behaviors"}
+_LEVELS: dict[Level, Literal["stages", "steps", "behaviors"]] = {
+    Level.STAGES: "stages",
+    Level.STEPS: "steps",
+    Level.BEHAVIORS: "behaviors",
+}
 
 
-def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> Changes:
+def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> StateChanges:
     """The changes an answer of /planning brings."""
     update = response.context_update
-    changes: Changes = {
+    changes: StateChanges = {
         "told": _told(state.told, response),
         "filter": response.context_filter,
         "target": target_after(
@@ -31,7 +35,7 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
     }
     for one in update.progress_updates:
         name = _LEVELS[one.level]
-        level: LevelState = changes.get(name, getattr(state, name))
+        level: LevelState = changes.get(name) or getattr(state, name)
         if one.focus is not None:
             level = replace(level, focus=one.focus)
         if one.goal is not None:
@@ -45,7 +49,7 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
     if update.promotions:
         changes["promotions"] = (*state.promotions, *update.promotions)
     for proposal in proposals_of(state, update):
-        changes |= proposed(evolve(state, changes), proposal)
+        changes |= proposed(evolve(state, **changes), proposal)
     if update.workflow_update is not None and update.workflow_update.sections:
         told: Told = changes["told"]
         changes["told"] = replace(told, section_progress=planned_sections(told, update.workflow_update.sections))
@@ -64,7 +68,7 @@ def proposals_of(state: RunState, update: ContextUpdate) -> tuple[PlanProposal, 
     return tuple(found)
 
 
-def proposed(state: RunState, proposal: PlanProposal) -> Changes:
+def proposed(state: RunState, proposal: PlanProposal) -> StateChanges:
     """Apply what only fills in; let the rest wait for its confirmation."""
     if changes_nothing(state.plan, proposal):
         return {}
