@@ -67,9 +67,9 @@ class Overheard:
         self.planned.append(request)
         return await self._planner.plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        self.generated.append((request, spare))
-        async for item in self._planner.generate(request, spare=spare):
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        self.generated.append((request, fallback))
+        async for item in self._planner.generate(request, fallback=fallback):
             yield item
 
     async def repair(self, request: Request) -> str | None:

@@ -153,13 +153,13 @@ async def test_no_plan_at_all_leaves_the_run_in_idle_and_resumable() -> None:
 
 
 async def test_generating_tries_the_spare_endpoint_last() -> None:
-    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=False))))
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, fallback=False))))
     assert played.state.fsm is State.WORKFLOW_COMPLETED
-    assert [spare for _, spare in played.planner.generated] == [False, False, False, True]
+    assert [fallback for _, fallback in played.planner.generated] == [False, False, False, True]
 
 
 async def test_generating_that_fails_everywhere_fails_the_behavior() -> None:
-    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=True))))
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, fallback=True))))
     assert played.state.fsm is State.ERROR
     assert len(played.records(GeneratingFailed)) == 1
 
@@ -338,7 +338,7 @@ async def test_sections_are_counted_by_the_actions_that_are_marked_as_one() -> N
     ]
     played = await play(one_step(actions))
     assert played.feedback[0].sections_added == 2
-    progress = played.state.told.section_progress
+    progress = played.state.planner_context.section_progress
     assert not isinstance(progress, str)
     assert progress is not None
     assert progress.current_section_id == "own"

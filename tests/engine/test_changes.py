@@ -29,7 +29,7 @@ def test_a_field_that_there_is_not_is_refused() -> None:
 def test_a_value_of_another_type_is_an_error_for_the_type_checker() -> None:
     evolve(RunState(), commands_seen="one")  # type: ignore[call-overload]
     changes: StateChanges = {"pause": True, "commands_seen": 1}
-    changes["told"] = None  # type: ignore[typeddict-item]
+    changes["planner_context"] = None  # type: ignore[typeddict-item]
 
 
 def test_the_value_before_stays_and_the_rest_is_the_same() -> None:

@@ -1,4 +1,4 @@
-"""What /generating and its spare must send: actions that can be carried out, line by line or all at once."""
+"""What /generating and its fallback must send: actions that can be carried out, line by line or all at once."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def actions_there(desk: Desk) -> Finding:
     return holds(f"{count} actions") if count else fails("no behavior brought an action", streams[0].exchange)
 
 
-async def generate_spare(desk: Desk) -> Finding:
+async def generate_fallback(desk: Desk) -> Finding:
     """POST /generate, asked when /generating does not work."""
     request = await desk.generating_request(stream=False)
     if request is None:

@@ -37,7 +37,7 @@ _ALIKE = "server.md#stateless-and-yet-never-planned-twice"
 _STATUSES = "server.md#statuses"
 _SECURITY = "server.md#security"
 _HEALTH = "endpoints/health.md#get-health"
-_SPARE = "endpoints/generate.md#post-generate"
+_FALLBACK = "endpoints/generate.md#post-generate"
 _MISSING = "endpoints/planning.md#a-missing-field"
 
 
@@ -84,7 +84,7 @@ CHECKS: Final[tuple[Check[Desk], ...]] = (
     _required("actions-there", "a step with work left gets actions", _GENERATING, stream.actions_there),
     _required("actions-formed", "actions have their required fields", _ELEVEN, stream.actions_formed),
     _required("exec-cells", "exec names a cell that was added", _ELEVEN, stream.exec_cells),
-    _recommended("generate", "/generate is the spare of /generating", _SPARE, stream.generate_spare),
+    _recommended("generate", "/generate is the fallback of /generating", _FALLBACK, stream.generate_fallback),
     _recommended("repeated-planning", "a repeated request_id is judged alike", _ALIKE, stream.repeated_planning),
     _recommended("repeated-generating", "and generates the same actions", _ALIKE, stream.repeated_generating),
     _required("v1-actions-post", "v1: POST /v1/actions", _V1, v1.actions_post),

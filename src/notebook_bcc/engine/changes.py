@@ -9,9 +9,9 @@ from notebook_bcc.engine.state import (
     KernelState,
     LevelState,
     Machine,
+    PlannerContext,
     Position,
     RunState,
-    Told,
 )
 from notebook_bcc.journal.records import (
     ActionReceived,
@@ -59,7 +59,7 @@ class StateChanges(TypedDict, total=False):
     target: tuple[str | None, str | None] | None
     proposals: tuple[PlanProposal, ...]
     kernel: KernelState
-    told: Told
+    planner_context: PlannerContext
     effects: tuple[str, ...]
     effects_history: tuple[str, ...]
     document: Document

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from keyword import iskeyword
 
-from notebook_bcc.engine.actions.executor import ActionCarrier, source_of_exec
+from notebook_bcc.engine.actions.executor import ActionExecutor, source_of_exec
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.intents import (
     AskPlanning,
-    CarryOut,
     DropProposal,
+    ExecuteAction,
     Fire,
     Intent,
     OpenStream,
@@ -22,7 +22,7 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     TakeAction,
 )
-from notebook_bcc.engine.planner_session import Asking, PlannerDesk
+from notebook_bcc.engine.planner_session import Asking, PlannerSession
 from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
@@ -69,35 +69,35 @@ class Performer:
         self._kernel = kernel
         self._reward = reward
         self._now = now
-        self._desk = PlannerDesk(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
-        self._carrier = ActionCarrier(
-            kernel=kernel, registry=registry, reward=reward, repair=self._desk.repair, timer=timer
+        self._session = PlannerSession(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
+        self._executor = ActionExecutor(
+            kernel=kernel, registry=registry, reward=reward, repair=self._session.repair, timer=timer
         )
 
     @property
     def has_action(self) -> bool:
         """Whether the next action of the stream has arrived already."""
-        return self._desk.has_action
+        return self._session.has_action
 
     def models_asked(self) -> Batch:
         """What the planner has asked language models since this was last asked."""
-        return self._desk.models_asked()
+        return self._session.models_asked()
 
     def partial_output(self) -> OutputReceived | None:
-        """What the cell under way has printed since it was last told, where it is time to tell it."""
-        return self._carrier.partial_output()
+        """What the cell under way has printed since the last such record, if one is due."""
+        return self._executor.partial_output()
 
-    async def at_once(self, intent: Intent, state: RunState) -> Batch | None:
+    async def perform_now(self, intent: Intent, state: RunState) -> Batch | None:
         """What happens, when it is one batch; None for an intent that `perform` carries out over time."""
         match intent:
             case Fire():
                 if intent.event in _CLOSES_STREAM:
-                    await self._desk.close_stream()
+                    await self._session.close_stream()
                 return (self.moved(state, intent),)
             case TakeAction():
                 return await self._take_action(state)
-            case CarryOut():
-                return await self._carrier.carry_out(state)
+            case ExecuteAction():
+                return await self._executor.execute(state)
             case Refuse():
                 return (EventRefused(state=state.fsm, event=intent.event, reason=intent.reason),)
             case Promote():
@@ -111,10 +111,10 @@ class Performer:
         """What happens over time, batch by batch. Stop and AskPerson are the runner's."""
         match intent:
             case AskPlanning():
-                async for batch in self._desk.ask(intent.purpose, state):
+                async for batch in self._session.ask(intent.purpose, state):
                     yield batch
             case OpenStream():
-                async for batch in self._desk.open_stream(state, skip=intent.skip):
+                async for batch in self._session.open_stream(state, skip=intent.skip):
                     yield batch
             case StartKernel():
                 async for batch in self._start_kernel(state):
@@ -124,12 +124,12 @@ class Performer:
 
     async def _take_action(self, state: RunState) -> Batch:
         """The next action as it arrives; one that needs no kernel is carried out in the same breath."""
-        batch = await self._desk.take_action(state)
+        batch = await self._session.take_action(state)
         received = next((record for record in batch if isinstance(record, ActionReceived)), None)
         limit = state.limits.actions_per_behavior
         if received is None or (limit and received.index >= limit):
             return batch
-        done = await self._carrier.at_once(state, received)
+        done = await self._executor.complete_without_kernel(state, received)
         return batch if done is None else (*batch, *done)
 
     def moved(self, state: RunState, intent: Fire) -> Transitioned:
@@ -149,11 +149,11 @@ class Performer:
 
     async def close(self) -> None:
         """End what is open with the planner. The kernel belongs to whoever gave it."""
-        await self._desk.close_stream()
+        await self._session.close_stream()
 
     async def interrupt(self) -> None:
         """Leave what is under way: the stream is closed, the running cell asked to stop."""
-        await self._desk.close_stream()
+        await self._session.close_stream()
         if self._kernel.is_alive:
             await self._kernel.interrupt()
 

@@ -69,7 +69,7 @@ class Asking:
         return float(min(backoff, self.longest_delay) * (0.5 + self.jitter() / 2))
 
 
-class PlannerDesk:
+class PlannerSession:
     """One run's conversation with its planner."""
 
     def __init__(
@@ -102,15 +102,15 @@ class PlannerDesk:
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncIterator[Batch]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
         request_id, attempt = identify(state, state.asked)
-        told = feedback(state) if purpose == "feedback" else None
+        reported = feedback(state) if purpose == "feedback" else None
         request: Request | None = None
         started = self._timer()
         for number in range(attempt, attempt + self._asking.retries + 1):
-            yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=told),)
+            yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=reported),)
             # The journal reaches the disk while the observation is built; nothing is said before both are done.
             syncing = asyncio.ensure_future(self._durable())
             if request is None:
-                request = Request(observation=observe(state), behavior_feedback=told)
+                request = Request(observation=observe(state), behavior_feedback=reported)
             options = Options(request_id=request_id, run_id=state.run_id, attempt=number)
             await syncing
             if number == attempt:
@@ -150,7 +150,7 @@ class PlannerDesk:
         number = attempt
         self._allow(state)
         while number <= last:
-            spare = number == last
+            fallback = number == last
             options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=number)
             yield (
                 GeneratingAsked(
@@ -163,7 +163,7 @@ class PlannerDesk:
             request = Request(observation=observation, options=options)
             await self._durable()
             # Kept before it is waited for: whoever cancels the wait can close it.
-            self._stream = ActionStream(self._planner.generate(request, spare=spare))
+            self._stream = ActionStream(self._planner.generate(request, fallback=fallback))
             try:
                 self._first = await self._stream.take()
             except PlannerFailed as failure:
@@ -171,7 +171,7 @@ class PlannerDesk:
                 if isinstance(failure, PlannerBudgetSpent):
                     yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
                     return
-                if spare:
+                if fallback:
                     yield (GeneratingFailed(received=skip, error=str(failure)),)
                     return
                 yield (Warned(message=f"{failure}; trying again"),)

@@ -106,7 +106,7 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> StateChanges:
         "given_variables": record.variables,
         "given_title": record.title,
         "plan": record.workflow,
-        "told": replace(state.told, variables=dict(record.variables)),
+        "planner_context": replace(state.planner_context, variables=dict(record.variables)),
         "kernel": KernelState(name=record.kernel),
         "document": Document(title=record.title),
     }
@@ -128,7 +128,8 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         # An answer that could not be used, or that was a question, is asked for again.
         changes["verdict"] = None
     if record.inputs:
-        changes["told"] = replace(state.told, variables=_with_inputs(state.told.variables, record.inputs))
+        context = state.planner_context
+        changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
     if record.policies is not None:
         changes["policies"] = record.policies
@@ -273,7 +274,7 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Stat
         changes |= with_effects(state, *record.effects)
     if record.metadata is not None and record.metadata.is_section:
         facts["sections"] = behavior.sections + 1
-        changes["told"] = replace(state.told, section_progress=_next_section(state, record))
+        changes["planner_context"] = replace(state.planner_context, section_progress=_next_section(state, record))
     changes["behavior"] = evolve(behavior, **facts)
     if record.executed is not None or record.variables or record.removed:
         kernel = kernel_after(state.kernel, record)
@@ -318,7 +319,7 @@ def _with_change(document: Document, change: CellChange) -> Document:
 
 
 def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
-    old = state.told.section_progress
+    old = state.planner_context.section_progress
     progress = old if isinstance(old, SectionProgress) else SectionProgress()
     metadata = record.metadata
     done = progress.completed_sections
@@ -376,7 +377,8 @@ def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) ->
     plan = applied(state.plan, proposal)
     changes: StateChanges = {"proposals": rest, "plan": plan}
     if plan is not None and plan.sections:
-        changes["told"] = replace(state.told, section_progress=planned_sections(state.told, plan.sections))
+        progress = planned_sections(state.planner_context, plan.sections)
+        changes["planner_context"] = replace(state.planner_context, section_progress=progress)
     return changes
 
 

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.decide import decide
-from notebook_bcc.engine.intents import AskPerson, CarryOut, DropProposal, Fire, Intent, Refuse, Stop, TakeAction
+from notebook_bcc.engine.intents import AskPerson, DropProposal, ExecuteAction, Fire, Intent, Refuse, Stop, TakeAction
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.plan_changes import plan_diff
 from notebook_bcc.engine.planner_session import Asking
@@ -207,7 +207,7 @@ class Runner:
                 raise _Interrupted
             await self._take_commands()
             intent = decide(self._state)
-            if isinstance(intent, CarryOut):
+            if isinstance(intent, ExecuteAction):
                 await self._carry_out(intent)
                 return
             if self._pending and not self._stays_inside(intent):
@@ -216,7 +216,7 @@ class Runner:
                 await self._append((RunStopped(reason=intent.reason, detail=intent.detail, answered=intent.answered),))
             elif isinstance(intent, AskPerson):
                 await self._ask_person(intent.proposal)
-            elif (at_once := await self._performer.at_once(intent, self._state)) is not None:
+            elif (at_once := await self._performer.perform_now(intent, self._state)) is not None:
                 await self._commit(at_once, wait=len(self._pending) < _GROUP)
             else:
                 async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
@@ -238,7 +238,7 @@ class Runner:
             await self._append((RunStopped(reason="interrupted", detail=detail),))
             raise
 
-    async def _carry_out(self, intent: CarryOut) -> None:
+    async def _carry_out(self, intent: ExecuteAction) -> None:
         """Run the action while the journal is written: a kernel of ours remembers nothing that the journal would have
         to know first, and a cell without its completion is carried out again whatever else is known of it. A kernel
         that outlives us does remember: by what the journal says it is taken up again."""
@@ -250,7 +250,7 @@ class Runner:
             0.0 if self._cell_ended else _WRITE_AFTER, lambda: writing.append(asyncio.create_task(self._flush()))
         )
         try:
-            batch = await self._performer.at_once(intent, self._state)
+            batch = await self._performer.perform_now(intent, self._state)
             # What came of it is not let go of any more, whatever is wished for.
             self._committing = True
         finally:

@@ -326,7 +326,7 @@ def note_seconds(cell_seconds: dict[str, float], entry: Entry) -> None:
 
 def reader_language(state: RunState) -> str:
     """The language that the run was asked to write in, or an empty text."""
-    inputs = state.told.variables.get(INPUTS)
+    inputs = state.planner_context.variables.get(INPUTS)
     return str(inputs.get("lang", "")) if isinstance(inputs, dict) else ""
 
 

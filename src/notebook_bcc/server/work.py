@@ -34,7 +34,7 @@ class Work:
 
     def actions(self, request: Request, *, spare: bool) -> AsyncIterator[Generated]:
         """The actions and warnings of a behavior; `line` writes each of them."""
-        return self._planner.generate(request, spare=spare)
+        return self._planner.generate(request, fallback=spare)
 
     async def repair(self, request: Request) -> bytes:
         return self._encoded({"source": await self._planner.repair(request)})

@@ -14,9 +14,9 @@ from notebook_bcc.engine.state import (
     LevelState,
     Machine,
     Move,
+    PlannerContext,
     Position,
     RunState,
-    Told,
     bounded,
 )
 from notebook_bcc.journal.records import Transitioned
@@ -186,7 +186,7 @@ def _emptied(state: RunState, at: str) -> StateChanges:
         "promotions": (),
         "fault": "",
         "failure_reason": "",
-        "told": Told(variables=dict(state.given_variables)),
+        "planner_context": PlannerContext(variables=dict(state.given_variables)),
         "effects": (),
         "effects_history": (),
         "document": Document(title=state.given_title),
