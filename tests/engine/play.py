@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.confirmation import Person
 from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reward import Reward
-from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,8 @@ from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
+
+PLAN_REFUSED = "the planner's plan is refused: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class PlannerSession:
         if self._models is not None:
             self._models.allow(budget_of(state.limits), state.spent)
 
-    async def ask(self, purpose: Purpose, state: RunState) -> AsyncIterator[Batch]:
+    async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
         request_id, attempt = identify(state, state.asked)
         reported = feedback(state) if purpose == "feedback" else None
@@ -137,7 +139,7 @@ class PlannerSession:
             Warned(message=f"planning failed and was degraded: {failure}"),
         )
 
-    async def open_stream(self, state: RunState, *, skip: int) -> AsyncIterator[Batch]:
+    async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
         request_id, attempt = identify(state, state.behavior.asked)
         try:
@@ -186,7 +188,7 @@ class PlannerSession:
                     yield batch
             return
 
-    async def _skip(self, count: int, state: RunState) -> AsyncIterator[Batch]:
+    async def _skip(self, count: int, state: RunState) -> AsyncGenerator[Batch, None]:
         """Pass over what had arrived already; another answer than before is a stream that broke."""
         digest = taken = 0
         while taken < count:
@@ -204,11 +206,6 @@ class PlannerSession:
             await self.close_stream()
             error = "the stream was lost with the process before, and the planner's repeated answer differs from it"
             yield (GeneratingFailed(received=count, error=error, lost_with_process=True),)
-
-    @property
-    def has_action(self) -> bool:
-        """Whether something of the open stream is there to be taken without waiting."""
-        return self._first is not None or (self._stream is not None and self._stream.has_item)
 
     async def take_action(self, state: RunState) -> Batch:
         """Wait for the next action of the open stream."""
@@ -329,9 +326,7 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
         dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
         update = update.model_copy(update={dropped: None})
         fatal = state.plan is None and proposal.workflow is not None
-        problems.append(
-            Faulted(reason=problem) if fatal else Warned(message=f"the planner's plan is refused: {problem}")
-        )
+        problems.append(Faulted(reason=problem) if fatal else Warned(message=f"{PLAN_REFUSED}{problem}"))
     unknown = _unknown_target(now, response)
     if unknown:
         problems.append(Faulted(reason=unknown))

@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from notebook_bcc.engine.confirmation import Person
 from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
 from notebook_bcc.journal.interface import Entry, JournalReader

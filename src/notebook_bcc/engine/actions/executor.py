@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits, code_cell
 from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
@@ -18,7 +18,6 @@ from notebook_bcc.journal.records import (
     ActionReceived,
     Faulted,
     KernelLost,
-    OutputReceived,
     Record,
     RunStopped,
     Transitioned,
@@ -30,6 +29,10 @@ from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
+
+
+# Seconds between two looks at what a running cell has printed.
+_LOOK_EVERY = 0.1
 
 
 class ActionExecutor:
@@ -49,38 +52,52 @@ class ActionExecutor:
         self._reward = reward
         self._repair = repair
         self._timer = timer
-        self._partial: PartialOutputs | None = None
 
-    async def execute(self, state: RunState) -> Batch:
-        """The action that was received: its completion, and its transition where nothing waits.
+    async def execute(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        """The action that was received: what it prints while it runs, then its completion.
 
-        When the run's own time is up the action is left: nothing of it has failed, and a resume carries it out.
+        When the run's own time is up the action is left: nothing of it has failed, and a resume executes it.
         """
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
         if state.kernel.up and not self._kernel.is_alive:
-            # It died while nothing ran: no cell is to blame. The action is carried out once there is another.
-            return (KernelLost(cause="it ended while no cell was running"),)
-        self._partial = PartialOutputs(received.action_id, timer=self._timer)
+            # It died while nothing ran: no cell is to blame. The action is executed once there is another.
+            yield (KernelLost(cause="it ended while no cell was running"),)
+            return
+        partial = PartialOutputs(received.action_id, timer=self._timer)
+        running = asyncio.create_task(self._in_time(state, received, partial))
+        try:
+            while not running.done():
+                await asyncio.wait((running,), timeout=_LOOK_EVERY)
+                if not running.done() and (printed := partial.taken()) is not None:
+                    yield (printed,)
+            yield running.result()
+        except asyncio.CancelledError:
+            # The kernel interrupts its cell now.
+            running.cancel()
+            await asyncio.wait((running,))
+            if not running.cancelled() and running.exception() is None:
+                # It had ended when the wish to stop came: what came of it is kept.
+                yield running.result()
+            raise
+        finally:
+            running.cancel()
+            await asyncio.wait((running,))
+
+    async def _in_time(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
         try:
             async with asyncio.timeout(_seconds_left(state)) as time_left:
-                return await self._execute(state, received, self._partial)
+                return await self._execute(state, received, partial)
         except TimeoutError:
             if not time_left.expired():
                 raise
             return (RunStopped(reason="limit", detail=time_is_up(state.limits)),)
-        finally:
-            self._partial = None
 
-    def partial_output(self) -> OutputReceived | None:
-        """What the action under way has printed since the last such record, if one is due."""
-        return self._partial.taken() if self._partial is not None else None
-
-    async def complete_without_kernel(self, state: RunState, received: ActionReceived) -> Batch | None:
-        """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
+    async def complete_without_kernel(self, state: RunState, received: ActionReceived) -> Batch:
+        """The completion of an action that needs no kernel, as soon as it has arrived; of any other, nothing yet."""
         if action_name(received.action) not in WITHOUT_KERNEL:
-            return None
+            return ()
         return await self._execute(state, received, PartialOutputs(received.action_id, timer=self._timer))
 
     async def _execute(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
