@@ -9,9 +9,10 @@ import sqlite3
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,27 @@ ENTRIES = [entry(seq, 9000 if seq % 9 == 0 else 40 * (seq % 5)) for seq in range
 
 async def everything(reader: SqliteReader, *, after: int = 0) -> list[Entry]:
     return [entry async for entry in reader.read(after=after)]
+
+
+class HeldExecutor(ThreadPoolExecutor):
+    """Counts what was done in threads, and can hold back the news that it is done."""
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=4)
+        self._loop = asyncio.get_running_loop()
+        self.done = 0
+        self.has_done = asyncio.Event()
+        self.release = threading.Event()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        def held() -> Any:
+            result = fn(*args, **kwargs)
+            self.done += 1
+            self._loop.call_soon_threadsafe(self.has_done.set)
+            assert self.release.wait(60)
+            return result
+
+        return super().submit(held)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -445,3 +467,20 @@ async def test_a_full_disk_loses_nothing_and_room_made_is_used(tiny_disk: Path) 
     await journal.sync()
     await journal.close()
     assert await read_file(path) == [*written, more]
+
+
+async def test_a_sync_vouches_only_for_what_was_appended_before_it_began(tmp_path: Path) -> None:
+    journal = SqliteJournal.create(tmp_path / "journal.db")
+    await journal.append([entry(1)])
+    executor = HeldExecutor()
+    asyncio.get_running_loop().set_default_executor(executor)
+    syncing = asyncio.create_task(journal.sync())
+    await asyncio.wait_for(executor.has_done.wait(), 60)
+    # The disk has what was appended so far, and nobody has heard of that yet.
+    await journal.append([entry(2)])
+    before = executor.done
+    executor.release.set()
+    await syncing
+    await journal.sync()
+    assert executor.done > before, "the second entry was said to be on disk without a flush"
+    await journal.close()

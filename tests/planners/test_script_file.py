@@ -97,7 +97,7 @@ def test_a_script_with_every_key_is_read() -> None:
     assert load.behaviors[0].promotions == (Promotion(variable="df", artifact_id="df@demo"),)
     assert len(load.behaviors[0].on_error) == 1
     assert (fit.accept_errors, fit.fail) == (True, Fail(times=2))
-    assert fit.behaviors[0].fail == Fail(times=1, spare=True)
+    assert fit.behaviors[0].fail == Fail(times=1, fallback=True), "the old spelling is read"
     assert fit.behaviors[0].break_after == Break(3)
     assert ("model", "tune") in script.steps
     assert ScriptedPlanner.from_script(script, name="example").name == "example"

@@ -223,6 +223,13 @@ async def test_a_question_stands_alone_and_stops_the_run_until_it_is_answered() 
     assert answered.behavior.id == "target.3"
 
 
+@pytest.mark.parametrize("empty", ["", None])
+async def test_an_empty_answer_is_none(empty: str | None) -> None:
+    waits = await planner().plan(ended("target.2", rows=3, inputs={**INPUTS, "target": empty}))
+    assert waits.metadata.question is not None
+    assert waits.metadata.question.input == "target"
+
+
 async def test_an_input_that_is_known_asks_nothing() -> None:
     answer = await planner().plan(ended("target.1", rows=3, inputs={**INPUTS, "target": "b"}))
     assert answer.behavior is not None

@@ -87,8 +87,8 @@ class Alternating:
     async def plan(self, request: Request) -> PlanningResponse:
         return await self._next().plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        async for item in self._next().generate(request, spare=spare):
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        async for item in self._next().generate(request, fallback=fallback):
             yield item
 
     async def repair(self, request: Request) -> str | None:

@@ -10,8 +10,8 @@ from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
-    CarryOut,
     DropProposal,
+    ExecuteAction,
     Fire,
     Intent,
     OpenStream,
@@ -149,7 +149,7 @@ def describe(intent: Intent, state: RunState) -> str:
             return f"it asks for a behavior: POST /generating{skipped}"
         case TakeAction():
             return "it waits for the next action of the open stream"
-        case CarryOut():
+        case ExecuteAction():
             return "it carries out the action that has arrived"
         case StartKernel():
             return "it starts a kernel and brings it to where the journal says it was"

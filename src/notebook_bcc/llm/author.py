@@ -155,7 +155,7 @@ class Author:
                 yield item
         except PlannerUnreachable as error:
             if not writing.pieces:
-                # Worth a retry, which is the engine's business; the last one is the spare answer.
+                # Worth a retry, which is the engine's business; the last one is the fallback answer.
                 raise
             yield StreamWarning(str(error))
         except PlannerBudgetSpent:

@@ -126,8 +126,8 @@ class LlmPlanner:
             self._memory.answered.put(key, answer)
         return answer
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        """The model's actions, each when its object is closed. The spare answer is the guide's.
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        """The model's actions, each when its object is closed. The fallback answer is the guide's.
 
         An answer that cannot be used is asked for once more, then the guide writes. A stream that breaks after its
         first action ends there, with a warning: what is missing is seen in the kernel, and tried again.
@@ -139,23 +139,23 @@ class LlmPlanner:
                 yield item
             return
         items: list[Generated] = []
-        async with contextlib.aclosing(self._generate(request, spare=spare)) as source:
+        async with contextlib.aclosing(self._generate(request, fallback=fallback)) as source:
             async for item in source:
                 items.append(item)
                 yield item
         if key is not None:
             self._memory.generated.put(key, tuple(items))
 
-    async def _generate(self, request: Request, *, spare: bool) -> AsyncGenerator[Generated, None]:
+    async def _generate(self, request: Request, *, fallback: bool) -> AsyncGenerator[Generated, None]:
         if not is_open(self._guide, request):
             async for item in self._guide.generate(request):
                 yield item
             return
         attempt = attempt_of(request)
-        if spare and (known := self._memory.given_up.get(request.options.request_id or "")):
-            # The answers were no answers: asking for the spare one costs as much and brings the same.
+        if fallback and (known := self._memory.given_up.get(request.options.request_id or "")):
+            # The answers were no answers: asking for the fallback one costs as much and brings the same.
             raise PlannerAnswerInvalid(planner=self.name, reason=known)
-        reason = self._gives_way(request, attempt, spare=spare)
+        reason = self._gives_way(request, attempt, fallback=fallback)
         if reason and self._fallback == "stop":
             self._give_up(request, reason)
             raise PlannerAnswerInvalid(planner=self.name, reason=reason)
@@ -253,9 +253,9 @@ class LlmPlanner:
             return ("No figure was shown: draw it, and end with plt.show().",)
         return ()
 
-    def _gives_way(self, request: Request, attempt: Attempt, *, spare: bool) -> str:
+    def _gives_way(self, request: Request, attempt: Attempt, *, fallback: bool) -> str:
         """Why the guide writes this time; empty: the model does."""
-        if spare and self._fallback == "playbook":
+        if fallback and self._fallback == "playbook":
             self._memory.unreached += 1
             account = self._generating.account
             return str(limit_reached(account.spent, account.budget) or _UNREACHED)

@@ -78,7 +78,7 @@ class ReplayPlanner:
             raise PlannerUnreachable(planner=self._name, reason=recorded.failure)
         return recorded.response
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The recorded actions, and the break that followed them."""
         _, recorded = self._behaviors.answer(request)
         for action in recorded.actions:

@@ -58,7 +58,7 @@ class PlaybookPlanner:
         except MessageInvalid as error:
             raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The content of the behavior that the run is in. All of it is written before the first action goes out."""
         try:
             stage, step = self._place(request)

@@ -173,15 +173,24 @@ BUILTIN_ACTIONS: Mapping[str, type[ActionBase]] = {
     "next_event": NextEvent,
 }
 
+# These change the notebook or the plan; any other action may run code.
+WITHOUT_KERNEL = frozenset(BUILTIN_ACTIONS) - {"exec"}
+
 _builtin: TypeAdapter[BuiltinAction] = TypeAdapter(Annotated[BuiltinAction, Field(discriminator="action")])
+
+
+def action_name(data: Any) -> str:  # Any: whatever a planner sent
+    """The type of an action in decoded JSON; `?` where it has none."""
+    name = data.get("action", data.get("type")) if isinstance(data, Mapping) else None
+    return name if isinstance(name, str) and name else "?"
 
 
 def parse_action(data: Any) -> Action:  # Any: whatever a planner sent
     """Make an action of decoded JSON; `type` is read as `action`. Raises ActionMalformed naming each field."""
     if not isinstance(data, Mapping):
         raise ActionMalformed(action="?", problems=[("", f"an action is an object, not {type(data).__name__}")])
-    name = data.get("action", data.get("type"))
-    if not isinstance(name, str) or not name:
+    name = action_name(data)
+    if name == "?":
         raise ActionMalformed(action="?", problems=[("action", "the action has no type")])
     fields = dict(data)
     # Beside an `action` of another name, `type` is a field of the action itself, such as the kind of a plot.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from notebook_bcc import __version__
+from notebook_bcc.engine.inbox import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.reduce import fold, reduce
-from notebook_bcc.engine.runner import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state

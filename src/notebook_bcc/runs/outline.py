@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from notebook_bcc import __version__
-from notebook_bcc.engine.state import LevelState, Machine, Position, RunState, Told
+from notebook_bcc.engine.state import LevelState, Machine, PlannerContext, Position, RunState
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.journal.records import INPUTS, RunStopped
 from notebook_bcc.protocol.limits import Spent
@@ -45,7 +45,7 @@ def keep_outline(folder: RunFolder, state: RunState) -> None:
         else None,
         "stages": [item.key for item in state.stages.completed],
         "steps": [item.key for item in state.steps.completed],
-        "inputs": state.told.variables.get(INPUTS),
+        "inputs": state.planner_context.variables.get(INPUTS),
         "spent": asdict(state.spent),
         "models": list(state.models),
         "stopped": state.stopped.model_dump(mode="json"),
@@ -70,7 +70,7 @@ def read_outline(folder: RunFolder) -> RunState | None:
             plan=Workflow.parse(known["plan"]) if known["plan"] is not None else None,
             stages=LevelState(completed=tuple(CompletedItem(stage_id=key) for key in known["stages"])),
             steps=LevelState(completed=tuple(CompletedItem(step_id=key) for key in known["steps"])),
-            told=Told(variables={INPUTS: known["inputs"]} if known["inputs"] is not None else {}),
+            planner_context=PlannerContext(variables={INPUTS: known["inputs"]} if known["inputs"] is not None else {}),
             spent=Spent(**known["spent"]),
             models=tuple(known["models"]),
             stopped=RunStopped.model_validate(known["stopped"]),

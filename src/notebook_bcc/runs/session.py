@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from notebook_bcc.engine.confirmation import Person
 from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
 from notebook_bcc.journal.interface import Entry, JournalReader
@@ -326,7 +327,7 @@ def note_seconds(cell_seconds: dict[str, float], entry: Entry) -> None:
 
 def reader_language(state: RunState) -> str:
     """The language that the run was asked to write in, or an empty text."""
-    inputs = state.told.variables.get(INPUTS)
+    inputs = state.planner_context.variables.get(INPUTS)
     return str(inputs.get("lang", "")) if isinstance(inputs, dict) else ""
 
 

@@ -52,11 +52,11 @@ class Endpoints:
         return await self._actions(http, await self._read(http), self._work.generating)
 
     async def generate(self, http: HttpRequest) -> Response:
-        """The spare of /generating; with `options.repair` the source of one cell instead."""
+        """The fallback of /generating; with `options.repair` the source of one cell instead."""
         request = await self._read(http)
         if request.options.repair is not None:
             return await self._whole(http, request, self._work.repair)
-        return await self._actions(http, request, functools.partial(self._work.generating, spare=True))
+        return await self._actions(http, request, functools.partial(self._work.generating, fallback=True))
 
     async def actions_v1(self, http: HttpRequest) -> Response:
         """A GET carries the position in its query; one with a body is read like a POST."""

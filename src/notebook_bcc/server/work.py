@@ -33,9 +33,9 @@ class Work:
     async def planning(self, request: Request) -> Parts:
         yield self._encoded(await self._planner.plan(request))
 
-    async def generating(self, request: Request, *, spare: bool = False) -> Parts:
+    async def generating(self, request: Request, *, fallback: bool = False) -> Parts:
         """A line of NDJSON for each action and each warning of a behavior."""
-        async with aclosing(self._planner.generate(request, spare=spare)) as stream:  # type: ignore[type-var]
+        async with aclosing(self._planner.generate(request, fallback=fallback)) as stream:  # type: ignore[type-var]
             async for item in stream:
                 yield self._line(item)
 

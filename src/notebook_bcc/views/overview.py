@@ -36,7 +36,7 @@ def lacks(summary: RunSummary) -> list[str]:
 
 def about(state: RunState, result: Summary | None) -> tuple[str, str]:
     """The data file and the target: as they were named, or as the run has found them."""
-    inputs = state.told.variables.get(INPUTS)
+    inputs = state.planner_context.variables.get(INPUTS)
     known = inputs if isinstance(inputs, dict) else {}
     targets = known.get("targets") or [known.get("target") or (result.target if result is not None else None) or ""]
     return str(known.get("data", "")), ", ".join(str(one) for one in targets)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from notebook_bcc.errors import MessageInvalid, PlanInvalid
 from notebook_bcc.planners.marked_yaml import MOST_BYTES, Marked, load_marked
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 class _Fail(_Part):
     times: int = Field(default=1, ge=1)
-    spare: bool = False
+    fallback: bool = Field(default=False, validation_alias=AliasChoices("fallback", "spare"))
     tries: int = Field(default=1, ge=1)
     reason: str = "the script says so"
     retry_after: float | None = Field(default=None, ge=0)

@@ -110,7 +110,7 @@ class ScriptedPlanner:
             case Question.STAGE_END:
                 return PlanningResponse(target_achieved=not _level(request, Level.STAGES).remaining)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of the behavior that the run is in."""
         step = self._content(request)
         if not step.behaviors:
@@ -118,7 +118,7 @@ class ScriptedPlanner:
         place = running_place(step, request)
         behavior = step.behaviors[place.index]
         begun = tries(place, request)
-        if behavior.fail is not None and begun <= behavior.fail.tries and (behavior.fail.spare or not spare):
+        if behavior.fail is not None and begun <= behavior.fail.tries and (behavior.fail.fallback or not fallback):
             self._fail(behavior.fail, request)
         fault = behavior.break_after
         limit = fault.actions if fault is not None and begun <= fault.tries and not place.recovering else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.actions.context import ExecutionLimits, Workbench
+from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits
 from notebook_bcc.journal.records import ActionCompleted, PlanProposal
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.notebook.document import Document
@@ -14,8 +14,8 @@ from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
 
 
-class StoreBench(Workbench):
-    """A workbench without a run around it: the kernel starts when code is run, and nobody repairs cells."""
+class StoreContext(ActionContext):
+    """An action context without a run around it: the kernel starts when code is run, and nobody repairs cells."""
 
     def __init__(
         self,
@@ -47,17 +47,17 @@ class StoreBench(Workbench):
         return await super().run_cell(cell.id, keep_effects=keep_effects, auto_debug=auto_debug)
 
 
-def result_of(bench: Workbench, done: ActionCompleted) -> dict[str, Any]:
+def result_of(context: ActionContext, done: ActionCompleted) -> dict[str, Any]:
     """What the caller is told: always `success` and `action_id`, the rest where there is something to tell."""
     told: dict[str, Any] = {"success": done.success, "action_id": done.action_id, "action": done.action}
     if done.error is not None:
         told |= {"error": done.error, "error_name": done.error_name}
-    if bench.skipped:
-        told |= {"skipped": True, "warning": bench.skipped}
+    if context.skipped:
+        told |= {"skipped": True, "warning": context.skipped}
     if done.cells:
         told["cell_id"] = done.cells[-1].cell_id
     if done.executed is not None:
-        cell = bench.document.cell(done.executed)
+        cell = context.document.cell(done.executed)
         told |= {"outputs": list(cell.outputs), "execution_count": cell.execution_count}
     if done.effects:
         told["effects"] = list(done.effects)
@@ -65,11 +65,11 @@ def result_of(bench: Workbench, done: ActionCompleted) -> dict[str, Any]:
         told["end_phase"] = True
     if done.fire is not None:
         told["event"] = done.fire.value
-    if done.proposal is not None and isinstance(bench.result, dict):
-        told |= bench.result
+    if done.proposal is not None and isinstance(context.result, dict):
+        told |= context.result
     elif done.success and not done.skipped and done.action not in BUILTIN_ACTIONS:
         # The value itself, not its JSON: the caller is in the same process as the handler.
-        told["result"] = bench.result
+        told["result"] = context.result
     return told
 
 

@@ -17,7 +17,7 @@ from notebook_bcc.protocol.messages import Options, PlanningResponse
 NOWHERE = skipped("the workflow did not come to a place where this could be asked")
 
 
-class Desk:
+class CheckContext:
     """One kit run. The workflow is driven when the first check needs it, and once."""
 
     def __init__(self, caller: Caller, *, run_id: str, goal: str) -> None:
@@ -30,13 +30,13 @@ class Desk:
 
     async def course(self) -> Course:
         if self._course is None:
-            self._course = await Walker(self.caller, goal=self._goal, ids=self.ids).walk()
+            self._course = await Walker(self.caller, goal=self._goal, run_id=self._run_id).walk()
         return self._course
 
     def ids(self) -> Options:
         """The ids of a question that was never asked before."""
         self._requests += 1
-        return Options(request_id=f"{self._run_id}.{self._requests}", run_id=self._run_id, attempt=1)
+        return Options(request_id=f"{self._run_id}.check.{self._requests}", run_id=self._run_id, attempt=1)
 
     def start_request(self) -> Json:
         """The very first question of a run: everything is empty."""
