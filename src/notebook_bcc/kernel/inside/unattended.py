@@ -16,6 +16,7 @@ Private names of ipykernel and of the standard library are used where nothing el
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import codecs
 import ctypes
@@ -173,9 +174,12 @@ class KernelAgent:
         self._streams = [CapturedStream(1, sys.stdout), CapturedStream(2, sys.stderr)]
 
     def start(self, parent: int | None) -> None:
-        threading.Thread(target=self._watch, name="notebook-bcc", daemon=True).start()
+        # Not a `threading.Thread`: ipykernel 7.0 would keep all that it passes on for the request that started it.
+        _thread.start_new_thread(self._watch, ())
         # Only now: the watcher itself belongs to no cell.
-        self._adopt_threads()
+        if hasattr(self._shell, "set_thread_parent"):
+            # ipykernel 7.0 has no such method, and looks after threads itself.
+            self._adopt_threads()
         faulthandler.enable(file=self._streams[1].original)
         self._shell.ask_exit = _refuse_to_exit
         if sys.modules.get("debugpy.server", sys) is None:
