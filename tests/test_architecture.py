@@ -75,8 +75,6 @@ PURE += [f"playbook/templates/{name}.py" for name in ("values", "placing", "filt
 PURE += [f"playbook/{name}.py" for name in ("facts", "outlook", "content")]
 # The only package that may use private names of others: no release of ipykernel has public ones for what it does.
 PRIVATE_USERS = ["kernel/inside/"]
-# Temporary: these are being rewritten, and lose their private names with it.
-PRIVATE_FOR_NOW = ["server/", "protocol/"]
 # Documented by their owners in spite of the underscore.
 DOCUMENTED = {"_fields", "_asdict", "_replace", "_make", "_name_", "_value_", "os._exit"}
 IMPURE = {"asyncio", "anyio", "logging", "os", "random", "secrets", "socket", "subprocess", "time", "uuid"}
@@ -244,7 +242,7 @@ def settings_read_the_environment(module: Module) -> Iterator[Break]:
 
 def no_private_names_of_others(module: Module) -> Iterator[Break]:
     """A name with an underscore belongs to the module that defines it, and pydantic's `__pydantic_...` to pydantic."""
-    if module.lives_in([*PRIVATE_USERS, *PRIVATE_FOR_NOW]):
+    if module.lives_in(PRIVATE_USERS):
         return
     for line, name in imported(module.tree):
         if name.split(".")[0] != "__future__" and any(_is_private(part) for part in name.split(".")):
@@ -350,7 +348,7 @@ def test_the_house_keeps_the_law(law: Law) -> None:
 
 PLACES = [place for places in ADAPTERS.values() for place in places]
 PLACES += [*PURE, *PRINTERS, *LOOP_OWNERS, *BORDER_POSTS, *ENVIRONMENT_READERS, *(f"{one}/" for one in STRANGERS)]
-PLACES += [*PRIVATE_USERS, *PRIVATE_FOR_NOW]
+PLACES += PRIVATE_USERS
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES)))
