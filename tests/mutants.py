@@ -293,7 +293,6 @@ def main() -> int:
     sample = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     print(f"{len(every)} mutants, a sample of {len(sample)} with seed {options.seed}", flush=True)
     _PROCESSES.set_forkserver_preload(list(_PRELOADED))
-    deadline = time.monotonic() + options.minutes * 60
     noticed = looked = 0
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
@@ -302,6 +301,7 @@ def main() -> int:
             if notices(tree, name, unchanged, seconds=options.seconds):
                 print(f"the tests of {name} fail, or take too long, without any mutant")
                 return 1
+        deadline = time.monotonic() + options.minutes * 60
         for name, mutant in sample:
             if time.monotonic() > deadline:
                 print("the time is up")
