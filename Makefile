@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-versions check lint coverage docs wheel release hooks bench score model-runs test-llm kill-test format schemas constraints clean
+.PHONY: help demo test test-versions check lint coverage docs wheel release hooks bench score model-runs test-llm kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -13,6 +13,8 @@ UV ?= $(shell command -v uv 2>/dev/null)
 WORKERS ?= logical
 TESTS ?=
 TABLES ?= penguins titanic
+SEED ?= 1
+SAMPLE ?= 100
 
 # The environment that is made and used.
 VENV := .venv
@@ -87,6 +89,9 @@ test-llm: $(VENV)/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM 
 
 kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)
+
+mutants: $(VENV)/.dev-ready ## change the code in random places and count what the quick tests notice (SEED=7 SAMPLE=100; up to 45 minutes)
+	$(BIN)/python tests/mutants.py --seed $(SEED) --sample $(SAMPLE)
 
 format: $(VENV)/.dev-ready ## put the sources into their one form
 	$(RUN) ruff format

@@ -31,7 +31,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.messages import ContextFilter, PlanningResponse
-from notebook_bcc.protocol.tracking import OutputTracking, Promotion
+from notebook_bcc.protocol.tracking import CompletedItem, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
 
@@ -282,6 +282,16 @@ def test_a_step_without_what_it_promised_says_so() -> None:
     assert after.effects == ("WARN: step a ended without its expected outputs: x",)
     assert after.effects_history == ("before", "printed")
     assert after.steps.completed[0].achieved is False
+
+
+def test_a_step_tells_what_its_behaviors_did_and_found() -> None:
+    produced = {"key_findings": ["found"]}
+    items = [{"behavior_id": "one", "goal": "the first", "outputs_produced": produced}]
+    items += [{"behavior_id": "two", "actions_taken": ["a", "b"]}]
+    behaviors = LevelState(completed=tuple(map(CompletedItem.model_validate, items)))
+    (item,) = moved(Event.COMPLETE_STEP, evolve(BEFORE, behaviors=behaviors)).steps.completed
+    assert item.actions_taken == ("the first", "two: 2 actions")
+    assert item.outputs_produced.key_findings == ("found",)
 
 
 def test_a_stage_that_ends_leaves_its_last_step() -> None:

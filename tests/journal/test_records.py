@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.journal.records import RECORD_TYPES, PlanningAnswered, RecordBase, decode_record, encode_record
+from notebook_bcc.journal.records import (
+    RECORD_TYPES,
+    CellChange,
+    Command,
+    ModelMessage,
+    PlanningAnswered,
+    PlanProposal,
+    RecordBase,
+    decode_record,
+    encode_record,
+)
 
 EXAMPLES: Mapping[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
@@ -139,3 +149,18 @@ def test_a_verdict_at_the_top_is_not_replaced_by_the_one_in_the_transition() -> 
 def test_what_is_no_record_is_refused_by_name(kind: str, body: bytes) -> None:
     with pytest.raises(MessageInvalid, match=kind):
         decode_record(kind, body)
+
+
+# Of each model, as journals have been written with it. A field that is new is added here, with its default.
+FIELDS: Mapping[str, dict[str, Any]] = json.loads((Path(__file__).parent / "fields.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("model", [*RECORD_TYPES, CellChange, PlanProposal, ModelMessage, Command])
+def test_no_field_becomes_required_and_no_default_changes(model: type[RecordBase]) -> None:
+    fields = model.model_fields
+    assert sorted(name for name, field in fields.items() if field.is_required()) == FIELDS[model.__name__]["required"]
+    made = {
+        name: field.get_default(call_default_factory=True) for name, field in fields.items() if not field.is_required()
+    }
+    plain = {name: one.model_dump(mode="json") if isinstance(one, BaseModel) else one for name, one in made.items()}
+    assert json.loads(json.dumps(plain)) == FIELDS[model.__name__]["defaults"]

@@ -484,3 +484,14 @@ async def test_a_sync_vouches_only_for_what_was_appended_before_it_began(tmp_pat
     await journal.sync()
     assert executor.done > before, "the second entry was said to be on disk without a flush"
     await journal.close()
+
+
+async def test_a_long_log_is_brought_home_while_the_journal_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal.create(path)
+    await journal.append([entry(1, size=5_000_000)])
+    deadline = asyncio.get_running_loop().time() + 30
+    while path.stat().st_size < 4_000_000:
+        assert asyncio.get_running_loop().time() < deadline, "the log was not brought home"
+        await asyncio.sleep(0.01)
+    await journal.close()
