@@ -15,6 +15,7 @@ from notebook_bcc.errors import MessageInvalid, SettingsInvalid
 from notebook_bcc.playbook.book import Behavior, Playbook, Stage, Step, Text
 from notebook_bcc.playbook.check import check_playbook, load_playbook
 from notebook_bcc.playbook.folder import builtin_playbooks, copy_playbook, open_playbook
+from notebook_bcc.playbook.layout import by_stage
 from notebook_bcc.playbook.templates.environment import Template
 from notebook_bcc.views.narration import safe
 
@@ -41,7 +42,8 @@ async def playbook_command(
     """Look at playbooks, or begin one of your own.
 
     `list` names the built-in ones, `show` prints stages, steps, rules and promises, `check` names every mistake with
-    file and line and ends with 2 if there is one, `new` copies a playbook into a folder to edit.
+    file and line and ends with 2 if there is one, `new` copies a playbook into a folder to edit, with a folder for each
+    stage.
     """
     if deed is Deed.LIST:
         return _list()
@@ -71,6 +73,12 @@ def _check(name: str) -> int:
     problems = check_playbook(files)
     for place, problem in problems:
         print(safe(f"{place}: {problem}"))
+    if files.flat:
+        print(
+            "nbcc: this playbook has the old layout; the new form is STAGE/stage.yaml with STAGE/cells and STAGE/text. "
+            f"To write it: nbcc playbook new FOLDER --from {name}",
+            file=sys.stderr,
+        )
     if problems:
         print(f"nbcc: {name} has {len(problems)} mistakes", file=sys.stderr)
         return Exit.USAGE
@@ -79,7 +87,7 @@ def _check(name: str) -> int:
 
 
 def _new(name: str, source: str) -> int:
-    written = copy_playbook(open_playbook(source), Path(name))
+    written = copy_playbook(by_stage(open_playbook(source)), Path(name))
     print(f"{name}: {len(written)} files, copied from {source}. Edit them, then: nbcc playbook check {name}")
     return Exit.COMPLETED
 

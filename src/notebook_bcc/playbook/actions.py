@@ -10,7 +10,7 @@ from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.script.shorthand import StepsOf, expand, unknown
 from notebook_bcc.planners.script.values import ScriptedAction
 from notebook_bcc.playbook.book import Action, Ask, Text
-from notebook_bcc.playbook.folder import PlaybookFiles
+from notebook_bcc.playbook.folder import SHARED, PlaybookFiles
 from notebook_bcc.playbook.templates.environment import Facts, Kind, Template
 from notebook_bcc.playbook.texts import Places, TextReader
 
@@ -140,12 +140,19 @@ class ActionReader:
             else {each: f"text/{name}.{each}.md" for each in self.texts.languages}
         )
         read: dict[str, Template] = {}
-        for language, file in names.items():
+        located = self.files.locate(self.stage_id, names.values())
+        for (language, short), file in zip(names.items(), located, strict=True):
             if file not in self.files.texts:
-                self.places.say(f"{path}.{head}", f"there is no file {file}")
+                self.places.say(f"{path}.{head}", self._no_file(file, short))
             elif (template := self.texts.template(self.files.texts[file], kind, file)) is not None:
                 read[language] = template
         return Text(read)
+
+    def _no_file(self, file: str, short: str) -> str:
+        other = next(iter(self.files.of_stages(short)), None)
+        if other is None:
+            return f"there is no file {file}"
+        return f"there is no file {file}; {other} belongs to another stage: move it to {SHARED}/{short}"
 
     def _replan(self, item: Item, path: str, when: Template | None) -> list[Action]:
         for name in item:

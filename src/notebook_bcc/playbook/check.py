@@ -18,7 +18,7 @@ from notebook_bcc.playbook.book import (
 )
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS
-from notebook_bcc.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.playbook.folder import FRONT, SHARED, PlaybookFiles
 from notebook_bcc.playbook.needed import brought_by, cells_of
 from notebook_bcc.playbook.reading import read_playbook
 from notebook_bcc.playbook.templates.environment import Kind, Template
@@ -62,9 +62,16 @@ def _unused(playbook: Playbook, files: PlaybookFiles, found: Iterable[Problem]) 
     named = {template.at for template in _all_templates(playbook)} | {place.partition(":")[0] for place, _ in found}
     named |= {FRONT, *(stage.file for stage in playbook.stages)}
     for name in files.texts:
-        if name not in named and not (found and not name.startswith("stages/")):
-            remedy = "name it under `stages`" if name.startswith("stages/") else "use it or remove it"
-            yield name, f"nothing uses this file; {remedy}"
+        if name not in named and (files.is_stage_file(name) or not found):
+            yield name, f"nothing uses this file; {_remedy(name, files)}"
+
+
+def _remedy(name: str, files: PlaybookFiles) -> str:
+    if files.is_stage_file(name):
+        return "name it under `stages`"
+    if not files.flat and name.count("/") == 1:
+        return f"move it to the folder of its stage, or to {SHARED}/"
+    return "use it or remove it"
 
 
 def _goals(stage: Stage) -> Iterator[Problem]:

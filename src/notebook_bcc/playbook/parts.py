@@ -106,7 +106,7 @@ def front_part(marked: Marked) -> FrontPart | list[Problem]:
 
 
 def stage_part(marked: Marked) -> StagePart | list[Problem]:
-    """A file of `stages/`, or everything that is wrong with it."""
+    """The file of a stage, or everything that is wrong with it."""
     try:
         return StagePart.model_validate(marked.value)
     except ValidationError as error:

@@ -12,7 +12,7 @@ from notebook_bcc.planners.script.values import Behavior as ShapeOfBehavior
 from notebook_bcc.planners.script.values import StepScript
 from notebook_bcc.playbook.actions import ActionReader
 from notebook_bcc.playbook.book import Author, Behavior, Deliverable, Playbook, Rule, Stage, Step
-from notebook_bcc.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.playbook.folder import FRONT, RESERVED, PlaybookFiles
 from notebook_bcc.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.playbook.templates.grammar import FACTS
@@ -41,6 +41,8 @@ def read_playbook(files: PlaybookFiles) -> Reading:
         return Reading(None, problems)
     _say_all(places, _repeated("stages", front.stages))
     _say_all(places, _repeated("languages", front.languages))
+    if not files.flat:
+        _say_all(places, _reserved(front.stages))
     texts = TextReader(Templates(), front.languages, problems)
     stages = [_StageReader(files, texts, problems, stage_id).read() for stage_id in dict.fromkeys(front.stages)]
     playbook = Playbook(
@@ -66,7 +68,7 @@ def read_playbook(files: PlaybookFiles) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _StageReader:
-    """Reads one file of `stages/`."""
+    """Reads one stage."""
 
     files: PlaybookFiles
     texts: TextReader
@@ -74,7 +76,7 @@ class _StageReader:
     stage_id: str
 
     def read(self) -> Stage | None:
-        name = f"stages/{self.stage_id}.yaml"
+        name = self.files.stage_file(self.stage_id)
         if name not in self.files.texts:
             self.problems.append((FRONT, f"there is no file {name} for the stage {self.stage_id!r}"))
             return None
@@ -204,6 +206,12 @@ def _load(files: PlaybookFiles, name: str, problems: Found) -> Marked | None:
 def _say_all(places: Places, found: Iterable[tuple[str, str]]) -> None:
     for path, problem in found:
         places.say(path, problem)
+
+
+def _reserved(stages: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for index, stage_id in enumerate(stages):
+        if stage_id in RESERVED:
+            yield f"stages.{index}", f"a stage cannot be called {stage_id!r}: the folder of this name is no stage's"
 
 
 def _repeated(path: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
