@@ -12,7 +12,7 @@ import pytest
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.playbook.check import check_playbook, load_playbook
-from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook, open_playbook
+from notebook_bcc.playbook.folder import PlaybookFiles, builtin_playbooks, copy_playbook, open_playbook
 from notebook_bcc.playbook.layout import by_stage, new_names
 from notebook_bcc.playbook.templates.environment import Template
 from playbook.books import SOUND, files
@@ -96,6 +96,11 @@ def test_folders_beside_a_flat_playbook_are_not_part_of_it(tmp_path: Path) -> No
     (tmp_path / "mine" / "notes" / "cells").mkdir(parents=True)
     (tmp_path / "mine" / "notes" / "cells" / "try.py").write_text("x = 1\n")
     assert check_playbook(open_playbook(str(tmp_path / "mine"))) == []
+
+
+@pytest.mark.parametrize("name", builtin_playbooks())
+def test_the_built_in_playbooks_have_a_folder_for_each_stage(name: str) -> None:
+    assert not open_playbook(name).flat
 
 
 @pytest.mark.parametrize(("file", "old", "new", "place", "said"), SPOILT.values(), ids=SPOILT.keys())
