@@ -14,7 +14,7 @@ from notebook_bcc.llm.exchange import cut
 from notebook_bcc.llm.frame import Frame
 from notebook_bcc.llm.guard.guardrails import rails_of
 from notebook_bcc.llm.limits import LlmLimits
-from notebook_bcc.llm.memory import Memory
+from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round
 from notebook_bcc.llm.prompt.evidence import OURS, Attempt, facts_of, images_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
@@ -48,7 +48,7 @@ class Author:
     language: Language
     suggest: bool
     images: bool
-    memory: Memory
+    memory: PlannerMemory
 
     @property
     def name(self) -> str:

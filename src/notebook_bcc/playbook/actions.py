@@ -34,7 +34,7 @@ Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ActionGroup:
     """Actions up to a question, or a question alone, or what comes after the last one."""
 
     actions: tuple[Action, ...] = ()
@@ -43,7 +43,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionReader:
+class PlaybookActionReader:
     """Reads the actions of one stage."""
 
     texts: TextReader
@@ -52,19 +52,19 @@ class ActionReader:
     steps: StepsOf
     stage_id: str
 
-    def groups(self, items: Sequence[Any], path: str) -> list[Group]:
+    def groups(self, items: Sequence[Any], path: str) -> list[ActionGroup]:
         """The actions, cut where something is asked. The last group never asks."""
-        groups: list[Group] = []
+        groups: list[ActionGroup] = []
         waiting: list[Action] = []
         for index, item in enumerate(items):
             at = f"{path}.{index}"
             if isinstance(item, dict) and "ask" in item:
-                groups += [Group(tuple(waiting))] if waiting else []
+                groups += [ActionGroup(tuple(waiting))] if waiting else []
                 groups += self._ask(item, at)
                 waiting = []
             else:
                 waiting += self._action(item, at)
-        return [*groups, Group(tuple(waiting))]
+        return [*groups, ActionGroup(tuple(waiting))]
 
     def plain(self, items: Sequence[Any], path: str) -> tuple[Action, ...]:
         """Actions among which nothing is asked."""
@@ -73,7 +73,7 @@ class ActionReader:
                 self.places.say(f"{path}.{index}.ask", "a question cannot be asked here; ask it in a behavior")
         return tuple(action for index, item in enumerate(items) for action in self._action(item, f"{path}.{index}"))
 
-    def _ask(self, item: Item, path: str) -> list[Group]:
+    def _ask(self, item: Item, path: str) -> list[ActionGroup]:
         known = ("ask", "input", "options", "when")
         for name in item:
             if name not in known:
@@ -93,7 +93,7 @@ class ActionReader:
             input=answer,
             options=self.texts.rule(options, self.places, f"{path}.options"),
         )
-        return [Group(ask=ask, when=self._when(item, path))]
+        return [ActionGroup(ask=ask, when=self._when(item, path))]
 
     def _action(self, item: Any, path: str) -> list[Action]:
         if not isinstance(item, dict):

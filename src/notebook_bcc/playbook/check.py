@@ -10,9 +10,9 @@ from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.playbook.assigned import assigned_names, assigns_by_template
 from notebook_bcc.playbook.book import (
     Action,
-    Behavior,
     Playbook,
-    Stage,
+    PlaybookBehavior,
+    PlaybookStage,
     templates_of,
     templates_of_action,
 )
@@ -74,7 +74,7 @@ def _remedy(name: str, files: PlaybookFiles) -> str:
     return "use it or remove it"
 
 
-def _goals(stage: Stage) -> Iterator[Problem]:
+def _goals(stage: PlaybookStage) -> Iterator[Problem]:
     texts = [("stage", stage.goal, stage.name, stage.description)]
     texts += [(f"step {step.id!r}", step.goal, step.name, step.description) for step in stage.steps]
     for step in stage.steps:
@@ -90,14 +90,14 @@ def _goals(stage: Stage) -> Iterator[Problem]:
                 )
 
 
-def _idle_conditions(stage: Stage) -> Iterator[Problem]:
+def _idle_conditions(stage: PlaybookStage) -> Iterator[Problem]:
     used = {name for rule in _rules_of(stage) for name in rule.conditions}
     for name, condition in stage.conditions.items():
         if name not in used:
             yield f"{stage.file}:{condition.line}", f"no rule uses the condition {name!r}; use it or remove it"
 
 
-def _rules_of(stage: Stage) -> Iterator[Template]:
+def _rules_of(stage: PlaybookStage) -> Iterator[Template]:
     rules: list[Template | None] = [stage.when]
     for step in stage.steps:
         rules += [step.when, step.seconds]
@@ -171,7 +171,7 @@ class _Flow:
                     yield from self._behavior(stage, behavior, before)
                     before |= brought_by(behavior)
 
-    def _behavior(self, stage: Stage, behavior: Behavior, before: set[str]) -> Iterator[Problem]:
+    def _behavior(self, stage: PlaybookStage, behavior: PlaybookBehavior, before: set[str]) -> Iterator[Problem]:
         during = before | brought_by(behavior)
         asked = list(templates_of_content(self.playbook, stage, behavior, recovering=False))
         yield from self._rules([*behavior.when, *(rule.that for rule in behavior.verify)])

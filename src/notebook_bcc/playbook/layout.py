@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.playbook.book import Playbook, Stage, templates_of_action
+from notebook_bcc.playbook.book import Playbook, PlaybookStage, templates_of_action
 from notebook_bcc.playbook.check import load_playbook
 from notebook_bcc.playbook.folder import FRONT, RESERVED, SHARED, STAGE, PlaybookFiles
 
@@ -31,7 +31,7 @@ def new_names(playbook: Playbook) -> Mapping[str, str]:
     return names
 
 
-def _content(stage: Stage) -> Iterator[str]:
+def _content(stage: PlaybookStage) -> Iterator[str]:
     behaviors = [behavior for step in stage.steps for behavior in step.behaviors]
     for action in (action for each in behaviors for action in (*each.actions, *each.on_error)):
         yield from (template.at for template in templates_of_action(action) if template.at != stage.file)

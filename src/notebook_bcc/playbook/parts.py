@@ -18,18 +18,18 @@ TextPart = str | dict[str, str]
 RulePart = str | bool
 
 
-class _Part(BaseModel):
+class _PlaybookPart(BaseModel):
     """A mapping of a file. What it does not know is a mistake of the writer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DeliverablePart(_Part):
+class DeliverablePart(_PlaybookPart):
     name: str = Field(min_length=1)
     when: RulePart | None = None
 
 
-class FrontPart(_Part):
+class FrontPart(_PlaybookPart):
     name: TextPart
     goal: TextPart = ""
     description: TextPart = ""
@@ -40,13 +40,13 @@ class FrontPart(_Part):
     deliverables: tuple[DeliverablePart, ...] = ()
 
 
-class VerifyPart(_Part):
+class VerifyPart(_PlaybookPart):
     that: RulePart
     # `else` is a word of Python.
     otherwise: TextPart = Field(alias="else")
 
 
-class BehaviorPart(_Part):
+class BehaviorPart(_PlaybookPart):
     goal: TextPart = ""
     focus: TextPart = ""
     when: RulePart | None = None
@@ -61,7 +61,7 @@ class BehaviorPart(_Part):
     on_error: tuple[Any, ...] = ()
 
 
-class StepPart(_Part):
+class StepPart(_PlaybookPart):
     id: str = Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")
     name: TextPart = ""
     goal: TextPart = ""
@@ -76,7 +76,7 @@ class StepPart(_Part):
     behaviors: tuple[BehaviorPart, ...] = ()
 
 
-class StagePart(_Part):
+class StagePart(_PlaybookPart):
     name: TextPart = ""
     goal: TextPart = ""
     description: TextPart = ""
@@ -89,7 +89,7 @@ class StagePart(_Part):
 
 
 # Which part a path leads into, to name the keys that are known there.
-_INSIDE: Mapping[str, type[_Part]] = {
+_INSIDE: Mapping[str, type[_PlaybookPart]] = {
     "steps": StepPart,
     "behaviors": BehaviorPart,
     "verify": VerifyPart,
@@ -113,7 +113,7 @@ def stage_part(marked: Marked) -> StagePart | list[Problem]:
         return _problems(error, StagePart)
 
 
-def _problems(error: ValidationError, top: type[_Part]) -> list[Problem]:
+def _problems(error: ValidationError, top: type[_PlaybookPart]) -> list[Problem]:
     errors = error.errors(include_url=False)
     inner = [each["loc"][:-1] for each in errors]
     # A list whose items are wrong counts as too short as well.
@@ -127,7 +127,7 @@ def _leads_to(place: tuple[int | str, ...], places: list[tuple[int | str, ...]])
     return any(each[: len(place)] == place for each in places)
 
 
-def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type[_Part]) -> Problem:
+def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type[_PlaybookPart]) -> Problem:
     # Behind the key pydantic names the member of a union that did not fit.
     end = next((at for at, part in enumerate(location) if part in ("str", "dict[str,str]", "bool", "float")), None)
     path = ".".join(str(part) for part in location[:end])

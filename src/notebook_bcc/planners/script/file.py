@@ -26,13 +26,13 @@ from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow, check_workflow
 
 
-class _Part(BaseModel):
+class _ScriptPart(BaseModel):
     """A mapping of the file. What it does not know is a mistake of the writer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
 
-class _Fail(_Part):
+class _Fail(_ScriptPart):
     times: int = Field(default=1, ge=1)
     spare: bool = False
     tries: int = Field(default=1, ge=1)
@@ -40,12 +40,12 @@ class _Fail(_Part):
     retry_after: float | None = Field(default=None, ge=0)
 
 
-class _Break(_Part):
+class _Break(_ScriptPart):
     actions: int = Field(ge=0)
     tries: int = Field(default=1, ge=1)
 
 
-class _Behavior(_Part):
+class _Behavior(_ScriptPart):
     goal: str = ""
     focus: str = ""
     expected: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class _Behavior(_Part):
     break_after: int | _Break | None = None
 
 
-class _Step(_Part):
+class _Step(_ScriptPart):
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
     goal: str = ""
@@ -77,7 +77,7 @@ class _Step(_Part):
     behaviors: tuple[_Behavior, ...] = ()
 
 
-class _Stage(_Part):
+class _Stage(_ScriptPart):
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
     goal: str = ""
@@ -90,7 +90,7 @@ class _Stage(_Part):
     steps: tuple[_Step, ...] = ()
 
 
-class _File(_Part):
+class _File(_ScriptPart):
     name: str = ""
     goal: str = ""
     description: str = ""
@@ -102,7 +102,7 @@ class _File(_Part):
 
 
 # Which part a path leads into, to name the keys that are known there.
-_PARTS: Mapping[str, type[_Part]] = {
+_PARTS: Mapping[str, type[_ScriptPart]] = {
     "stages": _Stage,
     "steps": _Step,
     "behaviors": _Behavior,
