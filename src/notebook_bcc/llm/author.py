@@ -12,7 +12,7 @@ from notebook_bcc.llm import answers
 from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.exchange import cut
 from notebook_bcc.llm.frame import Frame
-from notebook_bcc.llm.guard.guardrails import rails_of
+from notebook_bcc.llm.guard.guardrails import guardrails_of
 from notebook_bcc.llm.limits import LlmLimits
 from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round
@@ -66,13 +66,15 @@ class Author:
         """The model's actions between those of the frame.
 
         Raises PlannerAnswerInvalid when it has nothing that can be used, also when asked once more; then nothing was
-        given out. Raises PlannerUnreachable and PlannerBudgetSpent as the model's door does.
+        given out. Raises PlannerUnreachable and PlannerBudgetSpent as the model's provider does.
         """
         language = language_of(request, self.language)
         messages = self._messages(request, frame, attempt, language)
         demands = self._demands(request, frame, language, messages)
         variables = request.observation.context.variables
-        found = {name: value for name, value in variables.items() if name in demands.rails.kept and name not in OURS}
+        found = {
+            name: value for name, value in variables.items() if name in demands.guardrails.kept and name not in OURS
+        }
         self.memory.found.put(behavior_of(request), found)
         for _ in range(2):
             writing = Writing(demands)
@@ -115,7 +117,7 @@ class Author:
         earlier = [one.code for one in self.memory.rounds(behavior_of(request))]
         return Demands(
             language=language,
-            rails=rails_of(self.guide, request, frame, earlier=earlier),
+            guardrails=guardrails_of(self.guide, request, frame, earlier=earlier),
             told="\n".join(one.content for one in messages if one.role == "user"),
             prose=frame.is_prose,
             facts="\n".join(facts_of(frame, sharing(request, level=self.share))) if frame.is_prose else "",

@@ -21,7 +21,7 @@ from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.fallback import standing_in
 from notebook_bcc.llm.frame import Frame, frame_of
 from notebook_bcc.llm.guard.guard import objection
-from notebook_bcc.llm.guard.guardrails import DividesWork, is_open, rails_of
+from notebook_bcc.llm.guard.guardrails import DividesWork, guardrails_of, is_open
 from notebook_bcc.llm.judge import Judge, follows_open
 from notebook_bcc.llm.limits import Fallback, LlmLimits
 from notebook_bcc.llm.memory import PlannerMemory
@@ -51,7 +51,7 @@ _UNREACHED: Final = "it could not be reached"
 
 
 class LlmPlanner:
-    """Judges and writes with models, between the rails of a guide."""
+    """Judges and writes with models, between the guardrails of a guide."""
 
     def __init__(
         self,
@@ -211,8 +211,8 @@ class LlmPlanner:
         if code is None or code.strip() == wanted.source.strip():
             return None
         earlier = [wanted.source, *(one.code for one in self._memory.rounds(behavior_of(request)))]
-        rails = rails_of(self._guide, request, await self._frame(request), earlier=earlier)
-        return None if objection(code, rails) else code
+        guardrails = guardrails_of(self._guide, request, await self._frame(request), earlier=earlier)
+        return None if objection(code, guardrails) else code
 
     async def close(self) -> None:
         await self._guide.close()
