@@ -11,6 +11,7 @@ from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.planners.script.shorthand import Problem, unknown
 from notebook_bcc.playbook.book import Author
 from notebook_bcc.protocol.messages import ContextFilter
+from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
 
 # One text for all languages, or one for each.
@@ -114,11 +115,11 @@ def stage_part(marked: Marked) -> StagePart | list[Problem]:
 
 
 def _problems(error: ValidationError, top: type[_PlaybookPart]) -> list[Problem]:
-    errors = error.errors(include_url=False)
-    inner = [each["loc"][:-1] for each in errors]
+    errors = value_problems(error)
+    inner = [each.location[:-1] for each in errors]
     # A list whose items are wrong counts as too short as well.
-    real = [each for each in errors if each["type"] != "too_short" or not _leads_to(each["loc"], inner)]
-    found = [_problem(each["type"], each["loc"], each["msg"], top) for each in real]
+    real = [each for each in errors if each.kind != "too_short" or not _leads_to(each.location, inner)]
+    found = [_problem(each, top) for each in real]
     # A union says for each of its members why it does not fit; once is enough.
     return list(dict(reversed(found)).items())[::-1]
 
@@ -127,7 +128,8 @@ def _leads_to(place: tuple[int | str, ...], places: list[tuple[int | str, ...]])
     return any(each[: len(place)] == place for each in places)
 
 
-def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type[_PlaybookPart]) -> Problem:
+def _problem(found: ValueProblem, top: type[_PlaybookPart]) -> Problem:
+    kind, location = found.kind, found.location
     # Behind the key pydantic names the member of a union that did not fit.
     end = next((at for at, part in enumerate(location) if part in ("str", "dict[str,str]", "bool", "float")), None)
     path = ".".join(str(part) for part in location[:end])
@@ -135,10 +137,10 @@ def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type
         inside = next((_INSIDE[str(part)] for part in reversed(location[:-1]) if str(part) in _INSIDE), top)
         return path, unknown(str(location[-1]), [field.alias or name for name, field in inside.model_fields.items()])
     if kind == "missing":
-        return path, "this key is required; add it"
+        return path, "is required; add this key"
     if kind in ("string_type", "dict_type"):
         return path, (
             "a text is needed here, or one for each language; put it in quotes if it looks like a number, or if it "
             "holds a comma and stands in {...}"
         )
-    return path, message
+    return path, found.problem.replace("an object", "a mapping")

@@ -22,6 +22,7 @@ from notebook_bcc.planners.script.values import (
     check_script,
 )
 from notebook_bcc.protocol.messages import ContextFilter, ContextUpdate, PlanningResponse
+from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow, check_workflow
 
@@ -117,7 +118,7 @@ def read_script(path: Path, *, files_in: Path | None = None) -> Script:
 
     `files_in` is where the script's `files` lie when that is not its own folder: a run keeps copies of both.
     """
-    source = f"script {path}"
+    source = str(path)
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -152,7 +153,7 @@ def parse_script(content: str | bytes, *, source: str = "script", folder: Path |
     except PlanInvalid as error:
         places = _places(file)
         problems = [(marked.at(places.get(path, path)), problem) for path, problem in error.problems]
-        raise PlanInvalid([(f"{source}, {path}", problem) for path, problem in problems]) from error
+        raise PlanInvalid(problems, what=source) from error
     return script
 
 
@@ -160,23 +161,24 @@ def _validated(marked: Marked, source: str) -> _File:
     try:
         return _File.model_validate(marked.value)
     except ValidationError as error:
-        problems = [_problem(each["type"], each["loc"], each["msg"]) for each in error.errors(include_url=False)]
+        problems = [_problem(each) for each in value_problems(error)]
         raise MessageInvalid(
             what=source, problems=[(marked.at(path), problem) for path, problem in problems]
         ) from error
 
 
-def _problem(kind: str, location: tuple[int | str, ...], message: str) -> Problem:
+def _problem(found: ValueProblem) -> Problem:
+    kind, location = found.kind, found.location
     path = ".".join(str(part) for part in location)
     if kind == "extra_forbidden":
         inside = next((_PARTS[str(part)] for part in reversed(location[:-1]) if str(part) in _PARTS), _File)
         known = [field.alias or name for name, field in inside.model_fields.items()]
         return path, unknown(str(location[-1]), known)
     if kind == "missing":
-        return path, "this key is required; add it"
+        return path, "is required; add this key"
     if kind == "string_type":
         return path, "a text is needed here; put it in quotes if it looks like a number"
-    return path, message
+    return path, found.problem.replace("an object", "a mapping")
 
 
 def _file_problems(file: _File, folder: Path | None) -> Iterator[Problem]:
