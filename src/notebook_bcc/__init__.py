@@ -58,12 +58,12 @@ __all__ = [
 # Where each name lives, and what it is called there if that differs.
 _HOMES = {
     "ActionMetadata": "protocol.actions",
-    "ActionRegistry": "engine.registry",
+    "ActionRegistry": "engine.actions.registry",
     "ApiClient": "compat.api_client",
     "BccError": "errors",
     "CallablePlanner": "planners.callable",
     "Config": "compat.config",
-    "LocalKernel": "kernel.local",
+    "LocalKernel": "kernel.local.kernel",
     "MemoryJournal": "journal.memory",
     "RunStarted": "journal.records",
     "Runner": "engine.runner",
