@@ -22,7 +22,7 @@ from notebook_bcc.llm.prompt.parts import build_prompt, estimate_tokens
 from notebook_bcc.llm.prompt.sharing import Share, sharing
 from notebook_bcc.llm.stream.scanner import Scanner
 from notebook_bcc.llm.verdicts import behavior_of
-from notebook_bcc.llm.writing import Demands, Writing
+from notebook_bcc.llm.writing import AnswerProgress, Demands
 from notebook_bcc.planners.interface import Generated, Planner, StreamWarning
 from notebook_bcc.planners.model_exchange import ChatMessage, Usage
 from notebook_bcc.protocol.messages import Request
@@ -77,7 +77,7 @@ class Author:
         }
         self.memory.found.put(behavior_of(request), found)
         for _ in range(2):
-            writing = Writing(demands)
+            writing = AnswerProgress(demands)
             waiting = frame.before if attempt.number == 1 else ()
             async with contextlib.aclosing(self._written(request, messages, writing, prose=demands.prose)) as items:
                 async for item in items:
@@ -126,7 +126,7 @@ class Author:
         )
 
     async def _written(
-        self, request: Request, messages: Sequence[ChatMessage], writing: Writing, *, prose: bool
+        self, request: Request, messages: Sequence[ChatMessage], writing: AnswerProgress, *, prose: bool
     ) -> AsyncGenerator[Generated, None]:
         """One answer of the model. `writing` says how it went."""
         scanner = Scanner()

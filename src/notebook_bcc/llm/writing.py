@@ -33,7 +33,7 @@ class Demands:
     files: tuple[str, ...] = ()
 
 
-class Writing:
+class AnswerProgress:
     """How one answer goes. `reason` is what was wrong with it last, `refused` a cell that was not let through,
     `failure` what ended it for good: the same question would fare no better."""
 
