@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import notebook_bcc
+from notebook_bcc.playbook.folder import builtin_playbooks, open_playbook
 from yaml_reading import read_yaml
 
 ROOT = Path(__file__).parents[1]
@@ -141,7 +142,10 @@ def test_wheel_and_sdist_hold_the_package_and_nothing_else(dist: Path) -> None:
     assert check["wheel_problems"](files, version) == []
     assert check["sdist_problems"](check["sdist_files"](sdist), version) == []
     assert "notebook_bcc/py.typed" in files
-    assert any(name.startswith("notebook_bcc/playbooks/dslc/") for name in files)
+    for book in builtin_playbooks():
+        held = {name.removeprefix(f"notebook_bcc/playbooks/{book}/") for name in files if f"/playbooks/{book}/" in name}
+        assert held >= set(open_playbook(book).texts)
+        assert not open_playbook(book).flat
 
 
 def test_the_check_of_a_release_finds_what_is_missing_and_what_must_not_be_there(dist: Path) -> None:

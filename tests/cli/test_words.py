@@ -7,6 +7,7 @@ from string import Formatter
 import pytest
 
 import notebook_bcc.cli
+import notebook_bcc.views
 from notebook_bcc.views.words import Words, catalogue, clock_time
 
 
@@ -23,7 +24,8 @@ def test_every_text_has_the_same_places_for_facts_in_both_languages(key: str) ->
 
 
 def test_every_key_that_is_used_exists_and_every_one_that_exists_is_used() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in Path(notebook_bcc.cli.__path__[0]).glob("*.py")]
+    rooms = (Path(notebook_bcc.cli.__path__[0]), Path(notebook_bcc.views.__path__[0]))
+    sources = [path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py")]
     text = "\n".join(source for source in sources if "_WORDS: Final" not in source)
     text = text.replace("'", '"')
     used = set(re.findall(r'words\(\s*"(\w+)"', text)) | set(re.findall(r'"(doing_\w+)"', text))

@@ -114,7 +114,7 @@ def test_a_loop_tells_where_it_is_and_nothing_more() -> None:
 
 
 def test_an_error_names_the_line_it_happened_on() -> None:
-    with pytest.raises(MessageInvalid, match=r"cells/bad\.py is not valid: line 3: there is no 'nope' here"):
+    with pytest.raises(MessageInvalid, match=r"cells/bad\.py, line 3: there is no 'nope' here"):
         render("a\nb\n{{ v.nope }}\nc")
     with pytest.raises(MessageInvalid, match="line 12"):
         TEMPLATES.read("a\nb\n{{ }}", kind=Kind.PROSE, at="stages/x.yaml", line=10)

@@ -34,6 +34,21 @@ _SHOWN = Values(max_items=200, max_chars=8_000)
 # Any, throughout: variables and YAML are whatever they are.
 
 
+def stage_file(stage: str) -> Path:
+    return DSLC / stage / "stage.yaml"
+
+
+def cell_file(name: str) -> Path:
+    """The cell of this name, whichever stage has it."""
+    (path,) = DSLC.glob(f"*/cells/{name}.py")
+    return path
+
+
+def text_file(name: str, lang: str) -> Path:
+    (path,) = DSLC.glob(f"*/text/{name}.{lang}.md")
+    return path
+
+
 @dataclass
 class Rehearsal:
     """A namespace, what the run was given, and the notebook that comes of it."""
@@ -75,7 +90,7 @@ class Rehearsal:
 
     def play(self, stage: str) -> None:
         """All steps of a stage whose rules hold when their turn comes."""
-        path = DSLC / "stages" / f"{stage}.yaml"
+        path = stage_file(stage)
         plan = load_marked(path.read_bytes(), source=path.name).value
         self.conditions = {
             name: Templates().read(rule, kind=Kind.RULE, at=path.name)
@@ -129,10 +144,10 @@ class Rehearsal:
         facts, answer = self.facts(), []
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
-                answer.append(self._render(DSLC / "cells" / f"{action['cell']}.py", Kind.CELL, facts))
+                answer.append(self._render(cell_file(action["cell"]), Kind.CELL, facts))
                 self._note(CellType.CODE, answer[-1], action)
             elif "say" in action:
-                text = self._render(DSLC / "text" / f"{action['say']}.{self.lang}.md", Kind.PROSE, facts)
+                text = self._render(text_file(action["say"], self.lang), Kind.PROSE, facts)
                 self.texts.append(text)
                 self._note(CellType.MARKDOWN, text, action)
             elif "text" in action:

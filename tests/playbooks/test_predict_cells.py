@@ -13,7 +13,7 @@ base = pytest.importorskip("sklearn.base")
 linear_model = pytest.importorskip("sklearn.linear_model")
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates  # noqa: E402
-from playbooks.rehearsal import DSLC, Rehearsal, at_work_in  # noqa: E402
+from playbooks.rehearsal import Rehearsal, at_work_in, cell_file  # noqa: E402
 
 # Any, throughout: models and tables have no types here.
 
@@ -23,10 +23,10 @@ def ran(folder: Path, cells: list[str], *, facts: dict[str, Any], lang: str = "e
     rehearsal = Rehearsal()
     told = {"word_columns": [], "feature_count": 5, "smallest_share": 0.4, "relative_errors": False, "cjk_font": ""}
     with at_work_in(folder):
-        rehearsal.run((DSLC / "cells" / "structure_setup.py").read_text(encoding="utf-8"))
+        rehearsal.run(cell_file("structure_setup").read_text(encoding="utf-8"))
         rehearsal.names |= names
         for cell in cells:
-            source = (DSLC / "cells" / f"{cell}.py").read_text(encoding="utf-8")
+            source = cell_file(cell).read_text(encoding="utf-8")
             template = Templates().read(source, kind=Kind.CELL, at=cell)
             rehearsal.run(template.render({"v": told | facts, "lang": lang}))
     return rehearsal

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
-from playbooks.rehearsal import DSLC, Rehearsal, at_work_in
+from playbooks.rehearsal import Rehearsal, at_work_in, cell_file
 
 pandas = pytest.importorskip("pandas")
 dummy = pytest.importorskip("sklearn.dummy")
@@ -45,7 +45,7 @@ def saved(folder: Path, name: str, target: str) -> Any:  # Any: what a pickle ho
         play.play("integrity")
         play.names |= {"model": dummy.DummyRegressor(), "given_features": play.names["candidate_columns"]}
         for cell in ("report_model_class", "report_model"):
-            source = (DSLC / "cells" / f"{cell}.py").read_text(encoding="utf-8")
+            source = cell_file(cell).read_text(encoding="utf-8")
             play.run(Templates().read(source, kind=Kind.CELL, at=cell).render(play.facts()))
         return pickle.loads((folder / "model.pkl").read_bytes())
 

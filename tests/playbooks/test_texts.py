@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from notebook_bcc.planners.marked_yaml import load_marked
 from notebook_bcc.playbook.templates.environment import Kind, Templates
 from notebook_bcc.playbook.templates.filters import number_text
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import DSLC, cell_file, stage_file, text_file
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
 SCORED: dict[str, Any] = {
@@ -35,14 +35,14 @@ COLUMNS: dict[str, Any] = {
 
 
 def said(name: str, lang: str, *, inputs: dict[str, Any] | None = None, has_model: bool = False, **facts: Any) -> str:
-    path = DSLC / "text" / f"{name}.{lang}.md"
+    path = text_file(name, lang)
     template = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.PROSE, at=path.name)
     return template.render({"v": facts, "lang": lang, "inputs": inputs or {}, "has_model": has_model})
 
 
 def said_in(stage: str, lang: str, word: str, **facts: Any) -> str:
     """The short text of a stage that holds this word."""
-    path = DSLC / "stages" / f"{stage}.yaml"
+    path = stage_file(stage)
     plan = load_marked(path.read_bytes(), source=path.name).value
     actions = [action for step in plan["steps"] for one in step["behaviors"] for action in one["actions"]]
     sources = [action["text"][lang] for action in actions if word in action.get("text", {}).get("en", "")]
@@ -89,7 +89,7 @@ def test_the_rows_set_aside_are_not_said_to_be_used_only_once(lang: str) -> None
     texts = [
         said("integrity_split", lang, **SCORED),
         said_in("predictability", lang, "rows set aside are used", **SCORED),
-        (DSLC / "stages" / "predictability.yaml").read_text(encoding="utf-8"),
+        stage_file("predictability").read_text(encoding="utf-8"),
     ]
     for text in texts:
         assert not [
@@ -165,7 +165,7 @@ def test_support_vectors_are_named_where_they_are_candidates(
     counted: dict[str, Any] = {} if class_count is None else {"class_count": class_count}
     told = said("model_candidates", lang, task=task, train_rows=rows, **counted)
     cell = {"regression": "numbers", "multilabel": "many"}.get(task, "classes")
-    source = (DSLC / "cells" / f"model_candidates_{cell}.py").read_text(encoding="utf-8")
+    source = cell_file(f"model_candidates_{cell}").read_text(encoding="utf-8")
     facts: dict[str, Any] = {
         "task": task, "train_rows": rows, "feature_count": 5, "few_levels": [], "some_levels": [], "word_columns": [],
         "metric": "rmse", "target_counts": False, "split_kind": "random", "smallest_share": 0.3, **counted,
@@ -311,7 +311,7 @@ def test_why_there_is_no_model_is_told_in_the_language_of_the_reader(lang: str, 
     assert lang == "en" or reason not in told
 
 
-@pytest.mark.parametrize("path", sorted((DSLC / "text").glob("*.zh.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(DSLC.glob("*/text/*.zh.md")), ids=lambda path: path.stem)
 def test_chinese_lines_are_not_broken(path: Path) -> None:
     """A line break inside a Chinese sentence becomes a blank on the page."""
     lines = path.read_text(encoding="utf-8").splitlines()

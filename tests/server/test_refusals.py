@@ -41,7 +41,7 @@ async def test_a_missing_part_of_the_location_is_named_with_its_path(path: str, 
     async with service(counting.planner) as client:
         answer = await client.post(path, json=sent)
     assert answer.status_code == 422
-    assert error_of(answer)["problems"] == [{"path": f"observation.location.{field}", "problem": "Field required"}]
+    assert error_of(answer)["problems"] == [{"path": f"observation.location.{field}", "problem": "is required"}]
     assert not counting.asked
 
 

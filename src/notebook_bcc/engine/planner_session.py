@@ -132,7 +132,7 @@ class PlannerSession:
 
     def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
         if purpose == "start" and state.plan is None:
-            return (Faulted(reason=f"there is no plan: {failure}"),)
+            return (Faulted(reason=str(failure)),)
         fallback = PlanningResponse()
         return (
             PlanningAnswered(request_id=request_id, purpose=purpose, response=fallback, degraded=True),

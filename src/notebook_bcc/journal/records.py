@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.actions import ActionMetadata
 from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.protocol.message import problems_of
 from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
+from notebook_bcc.protocol.problems import problems_of
 from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow

@@ -21,10 +21,10 @@ from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.fallback import standing_in
 from notebook_bcc.llm.frame import Frame, frame_of
 from notebook_bcc.llm.guard.guard import objection
-from notebook_bcc.llm.guard.guardrails import DividesWork, is_open, rails_of
+from notebook_bcc.llm.guard.guardrails import DividesWork, guardrails_of, is_open
 from notebook_bcc.llm.judge import Judge, follows_open
 from notebook_bcc.llm.limits import Fallback, LlmLimits
-from notebook_bcc.llm.memory import Memory
+from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round, stuck
 from notebook_bcc.llm.prompt.evidence import Attempt, attempt_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
@@ -42,7 +42,7 @@ from notebook_bcc.llm.verdicts import (
 )
 from notebook_bcc.planners.interface import Generated, Planner
 from notebook_bcc.planners.model_exchange import ModelExchange
-from notebook_bcc.planners.planning_question import Question, question_of
+from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.protocol.limits import Budget, Spent, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import Language
@@ -51,7 +51,7 @@ _UNREACHED: Final = "it could not be reached"
 
 
 class LlmPlanner:
-    """Judges and writes with models, between the rails of a guide."""
+    """Judges and writes with models, between the guardrails of a guide."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class LlmPlanner:
                 answer_tokens=self._limits.judge_tokens,
                 images=images,
             )
-        self._memory = Memory()
+        self._memory = PlannerMemory()
         self._author = Author(
             asker=generating,
             guide=guide,
@@ -119,7 +119,7 @@ class LlmPlanner:
         if (known := self._memory.answered.get(key)) is not None:
             return known
         answer = with_columns(request, await self._guide.plan(request))
-        ended = question_of(request) is Question.FEEDBACK and answer.metadata.question is None
+        ended = question_of(request) is PlanningQuestion.FEEDBACK and answer.metadata.question is None
         if ended and is_open(self._guide, request):
             answer = await self._after_behavior(request, answer)
         if key is not None:
@@ -211,8 +211,8 @@ class LlmPlanner:
         if code is None or code.strip() == wanted.source.strip():
             return None
         earlier = [wanted.source, *(one.code for one in self._memory.rounds(behavior_of(request)))]
-        rails = rails_of(self._guide, request, await self._frame(request), earlier=earlier)
-        return None if objection(code, rails) else code
+        guardrails = guardrails_of(self._guide, request, await self._frame(request), earlier=earlier)
+        return None if objection(code, guardrails) else code
 
     async def close(self) -> None:
         await self._guide.close()

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from notebook_bcc.errors import ActionMalformed
-from notebook_bcc.protocol.message import Message, problems_of, validated
+from notebook_bcc.protocol.message import Message, validated
+from notebook_bcc.protocol.problems import problems_of
 from notebook_bcc.protocol.vocabulary import Event, ShotType
 from notebook_bcc.protocol.workflow import Step, Workflow
 

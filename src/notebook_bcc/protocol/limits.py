@@ -12,13 +12,13 @@ BudgetKind = Literal["tokens", "cost", "seconds", "calls"]
 UNKNOWN: Final = "unknown"
 
 
-class _Kept(BaseModel):
+class _JournalValue(BaseModel):
     """Kept in a journal: frozen; fields that a later version added stay."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
 
 
-class Policies(_Kept):
+class Policies(_JournalValue):
     """How the client behaves where the protocol leaves it a choice.
 
     `offer`: changes of the plan are put to a person who is there, and accepted where nobody is.
@@ -32,7 +32,7 @@ class Policies(_Kept):
     notebook_detail: Literal["summary", "cells", "figures"] = "summary"
 
 
-class Limits(_Kept):
+class Limits(_JournalValue):
     """Where a run ends although its goal is not reached. Zero means no limit.
 
     What begins with `model_` is what language models may take in all; `model_seconds` is the time they are waited for.

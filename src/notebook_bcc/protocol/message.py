@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import from_json
 
 from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.protocol.problems import problems_of
 
 _Made = TypeVar("_Made")
 
@@ -80,11 +81,6 @@ def validated(validate: Callable[[Any], _Made], data: Any) -> _Made:  # Any: dec
     except ValidationError as error:
         changed = _without_nulls(error, data)
     return validate(changed)
-
-
-def problems_of(error: ValidationError) -> list[tuple[str, str]]:
-    """The (path, problem) pairs of a validation error, paths as `observation.location.current`."""
-    return [(".".join(str(part) for part in item["loc"]), item["msg"]) for item in error.errors(include_url=False)]
 
 
 def _spellings(name: str, field: FieldInfo) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What goes wrong between us and a model's endpoint, as errors of ours. Used by both doors, knows neither library."""
+"""What goes wrong between us and a model's endpoint, as errors of ours. Used by all providers, knows no library."""
 
 from __future__ import annotations
 

@@ -9,7 +9,15 @@ from typing import assert_never
 from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.export.ansi import ansi_html, plain_text
 from notebook_bcc.notebook.export.markup import Markup, highlighted
-from notebook_bcc.notebook.export.outputs import Html, Interactive, Markdown, Picture, Text, is_active, shown
+from notebook_bcc.notebook.export.outputs import (
+    Html,
+    Interactive,
+    MarkdownOutput,
+    PictureOutput,
+    TextOutput,
+    is_active,
+    shown,
+)
 from notebook_bcc.notebook.export.paper import fit
 from notebook_bcc.notebook.export.sanitising import safe_html, shows_something
 from notebook_bcc.notebook.export.thinking import is_finished, thinking_label
@@ -65,15 +73,15 @@ def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, f
 def _output(output: Output, markup: Markup, words: CellWords) -> str:
     form = shown(output)
     match form:
-        case Text():
+        case TextOutput():
             kind = "error" if output["output_type"] == "error" else "stderr" if form.is_error else "stream"
             return f'<pre class="{kind}">{ansi_html(form.text.rstrip())}</pre>' if form.text.strip() else ""
-        case Picture():
+        case PictureOutput():
             width = f' width="{form.width}"' if form.width else ""
             return f'<div class="picture"><img alt="{words.figure}"{width} src="{form.data_uri}"></div>'
         case Html():
             return _foreign_html(form, words)
-        case Markdown():
+        case MarkdownOutput():
             return f'<div class="rich">{markup.render_text(form.source)}</div>'
         case Interactive():
             return _plain_block(form.text) + _note(words.interactive)

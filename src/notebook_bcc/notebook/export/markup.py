@@ -37,7 +37,7 @@ class Heading:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Placeholders:
     """Pieces of our own making that must survive the sanitising of what surrounds them.
 
     In the rendered text stands a marker that nobody outside can guess; it is exchanged afterwards.
@@ -82,14 +82,14 @@ class Markup:
         return self._rendered(self._escaping, source, {}, None)
 
     def _rendered(self, parser: MarkdownIt, source: str, attachments: Mapping[str, Any], anchor: str | None) -> str:
-        kept = _Kept()
+        kept = _Placeholders()
         env: dict[str, Any] = {"kept": kept, "attachments": attachments}
         tokens = parser.parse(source, env)
         if anchor is not None:
             self._collect_headings(tokens, kept, anchor)
         return kept.restored(safe_html(parser.renderer.render(tokens, parser.options, env)))
 
-    def _collect_headings(self, tokens: Sequence[Token], kept: _Kept, wish: str) -> None:
+    def _collect_headings(self, tokens: Sequence[Token], kept: _Placeholders, wish: str) -> None:
         for place, token in enumerate(tokens):
             if token.type != "heading_open":
                 continue
@@ -215,5 +215,5 @@ def _attached(attachments: Mapping[str, Any], name: str) -> str:
 
 def _keep(env: EnvType, piece: str) -> str:
     kept = env["kept"]
-    assert isinstance(kept, _Kept)
+    assert isinstance(kept, _Placeholders)
     return kept.keep(piece)

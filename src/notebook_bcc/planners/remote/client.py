@@ -18,7 +18,7 @@ import httpx2
 
 from notebook_bcc import __version__
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, SettingsInvalid
-from notebook_bcc.planners.remote.failures import is_passing, one_line, reason_of, refusal, retry_after
+from notebook_bcc.planners.remote.failures import is_passing, nobody_listens, one_line, reason_of, refusal, retry_after
 from notebook_bcc.protocol.messages import Options
 
 _log = logging.getLogger(__name__)
@@ -117,9 +117,13 @@ class Wire:
         finally:
             await response.aclose()
 
-    def unreachable(self, path: str, reason: str, *, retry_after: float | None = None) -> PlannerUnreachable:
+    def unreachable(
+        self, path: str, reason: str, *, retry_after: float | None = None, nobody_listens: bool = False
+    ) -> PlannerUnreachable:
         shown = self.hide(f"POST {path}: {reason}")
-        return PlannerUnreachable(planner=self.name, reason=shown, retry_after=retry_after)
+        return PlannerUnreachable(
+            planner=self.name, reason=shown, retry_after=retry_after, nobody_listens=nobody_listens
+        )
 
     def invalid(self, path: str, reason: str) -> PlannerAnswerInvalid:
         return PlannerAnswerInvalid(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
@@ -145,7 +149,8 @@ class Wire:
         except TimeoutError as error:
             raise self.unreachable(path, f"no answer within {limit:g} s; a slow planner needs more") from error
         except httpx2.HTTPError as error:
-            raise self.unreachable(path, reason_of(error, connect=self._timeouts.connect)) from error
+            reason = reason_of(error, connect=self._timeouts.connect)
+            raise self.unreachable(path, reason, nobody_listens=nobody_listens(error)) from error
         _log.debug("POST %s%s: %d", self.name, path, response.status_code)
         return response
 
