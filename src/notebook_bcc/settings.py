@@ -14,6 +14,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.protocol.specs import (
+    DEFAULT_KERNEL,
+    JupyterServerKernelSpec,
+    KernelSpec,
+    LocalKernelSpec,
+    without_credentials,
+)
 from notebook_bcc.protocol.vocabulary import Language
 
 SECRETS: Final = frozenset({"dslc_token", "backend_token"})
@@ -58,10 +65,11 @@ class Settings:
     lang: Language = "en"
     sources: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def kernel_url(self) -> str:
-        """The Jupyter Server that kernels run behind, without credentials; empty: in a process of ours."""
-        return without_credentials(self.backend_base_url) if self.use_remote_execution else ""
+    def kernel_spec(self, name: str = DEFAULT_KERNEL) -> KernelSpec:
+        """The kernel of this name where the user wants kernels."""
+        if self.use_remote_execution:
+            return JupyterServerKernelSpec(url=self.backend_base_url, name=name)
+        return LocalKernelSpec(name=name)
 
     def source_of(self, name: str) -> str:
         """Where the value of a field came from: a flag, `environment`, `.env` or `default`."""
@@ -125,13 +133,6 @@ def read_token(path: Path) -> str:
     if not token:
         raise SettingsInvalid(f"token file {path} is empty")
     return token
-
-
-def without_credentials(address: str) -> str:
-    """The address without user name, password, query and fragment: each of them may hold a secret."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
 
 
 def mask_password(address: str) -> str:

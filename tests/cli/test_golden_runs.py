@@ -12,12 +12,13 @@ from cli.shell import Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.specs import LocalKernelSpec
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.lifecycle import load_state, read_entries, started
 from notebook_bcc.runs.recording import equal_notebooks, read_recording
-from notebook_bcc.runs.session import Company
-from notebook_bcc.wiring import replay_order, workshop
+from notebook_bcc.runs.session import Interaction
+from notebook_bcc.wiring import journals, replay_order, run_factories
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "golden"
 KILLED = ["killed-playbook", "killed-script"]
@@ -41,9 +42,10 @@ def test_every_recorded_run_has_a_test() -> None:
 @pytest.mark.parametrize("name", FINISHED)
 async def test_a_finished_run_of_an_earlier_version_folds_to_the_notebook_it_wrote(name: str, shell: Shell) -> None:
     folder = unpacked(name, shell)
-    state = await load_state(folder)
+    state = await load_state(folder, journals())
     assert state.fsm is State.WORKFLOW_COMPLETED
-    assert state.stopped is not None and state.stopped.reason == "completed"
+    assert state.stopped is not None
+    assert state.stopped.reason == "completed"
     kept = read_notebook(folder.notebook).document
     assert [cell.source for cell in state.document.cells] == [cell.source for cell in kept.cells]
 
@@ -68,10 +70,12 @@ def test_a_finished_run_of_an_earlier_version_is_replayed_to_the_same_notebook(n
 @pytest.mark.anyio
 async def test_a_run_behind_a_server_that_is_gone_is_replayed_on_a_local_kernel(shell: Shell) -> None:
     folder = unpacked("jupyter-server", shell)
-    recording = await read_recording(read_entries(folder))
-    order = replace(replay_order(folder, recording, name="replay"), kernel_url="")
-    company = Company(person=None, warn=pytest.fail)
-    async with started(order, root=shell.folder / "again", workshop=workshop(), company=company) as session:
+    recording = await read_recording(read_entries(folder, journals()))
+    order = replace(replay_order(folder, recording, name="replay"), kernel_spec=LocalKernelSpec())
+    interaction = Interaction(person=None, warn=pytest.fail)
+    async with started(
+        order, root=shell.folder / "again", factories=run_factories(), interaction=interaction
+    ) as session:
         async for _ in session.entries():
             pass
         assert equal_notebooks(recording.state.document, session.state.document)

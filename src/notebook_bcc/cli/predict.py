@@ -14,7 +14,7 @@ from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.runs.folder import find_run
 from notebook_bcc.runs.lifecycle import load_state
 from notebook_bcc.runs.predict import PredictOrder, predict
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import journals, run_factories
 
 STANDARD_OUTPUT = "-"
 
@@ -41,9 +41,9 @@ async def predict_command(
     target = None if out == STANDARD_OUTPUT else Path(out) if out else Path(f"{data.stem}-predictions.csv")
     if target is not None and target.exists() and not overwrite:
         raise RunRefused(f"{str(target)!r} exists; choose another file with --out, or give --overwrite")
-    state = await load_state(folder)
+    state = await load_state(folder, journals())
     order = PredictOrder(data=data, kernel=state.kernel.name or "python3", probabilities=probabilities)
-    content = await predict(folder, order, workshop(settings))
+    content = await predict(folder, order, run_factories(settings))
     if target is None:
         sys.stdout.write(content.decode("utf-8"))
         return

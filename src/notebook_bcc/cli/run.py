@@ -61,7 +61,8 @@ from notebook_bcc.cli.options.run import (
     settings_of,
 )
 from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.runs.lifecycle import RunOrder, started
+from notebook_bcc.runs.lifecycle import started
+from notebook_bcc.runs.order import RunOrder
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
     LLM_PLANNER,
@@ -69,8 +70,8 @@ from notebook_bcc.wiring import (
     SCRIPT_PLANNER,
     data_order,
     planner_spec,
+    run_factories,
     run_order,
-    workshop,
 )
 
 
@@ -231,7 +232,7 @@ async def run_command(
     out_file, out_folder = out_paths(out)
     order = RunOrder(
         name=name,
-        planner=planner_spec(
+        planner_spec=planner_spec(
             planner or (PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER), dialect=dialect, settings=settings
         ),
         goal=goal,
@@ -251,8 +252,7 @@ async def run_command(
             **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
             **budgets,
         ),
-        kernel=kernel,
-        kernel_url=settings.kernel_url,
+        kernel_spec=settings.kernel_spec(kernel),
         models=models,
         out=out_file,
         out_folder=out_folder,
@@ -263,9 +263,9 @@ async def run_command(
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=not no_verify)
     if models is not None:
         say_models(models, view, words)
-    tools = workshop(settings)
+    factories = run_factories(settings)
     return await carry_out(
-        lambda company: started(order, root=settings.runs, workshop=tools, company=company),
+        lambda interaction: started(order, root=settings.runs, factories=factories, interaction=interaction),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,

@@ -29,11 +29,10 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Purpose, Record, RunResumed, Transitioned
-from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.dialects import request_to_v1
 from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.protocol.observation import Observation
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.vocabulary import Dialect, State
 
 # Longer than any way from one question to the next; a state that moves for ever must not hang a command.
 _MOST_MOVES = 50

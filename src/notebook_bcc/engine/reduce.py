@@ -100,8 +100,8 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> Changes:
         "goal": record.goal,
         "started_at": at,
         "session_at": at,
-        "planner": record.planner,
-        "kernel_url": record.kernel_url,
+        "planner": record.chosen_planner,
+        "kernel_spec": record.chosen_kernel,
         "policies": record.policies,
         "limits": record.limits,
         "given_plan": record.workflow,
@@ -109,7 +109,7 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> Changes:
         "given_title": record.title,
         "plan": record.workflow,
         "told": replace(state.told, variables=dict(record.variables)),
-        "kernel": KernelState(name=record.kernel),
+        "kernel": KernelState(name=record.chosen_kernel.name),
         "document": Document(title=record.title),
     }
 
@@ -136,10 +136,10 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         changes["policies"] = record.policies
     if record.limits is not None:
         changes["limits"] = record.limits
-    if record.planner:
-        changes["planner"] = record.planner
-    if record.kernel_url is not None:
-        changes["kernel_url"] = record.kernel_url
+    if (planner := record.chosen_planner) is not None:
+        changes["planner"] = planner
+    if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
+        changes["kernel_spec"] = kernel
     return changes
 
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
+from notebook_bcc.protocol.specs import JournalSpec, SqliteJournalSpec
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"
@@ -74,6 +75,11 @@ class RunFolder:
     @property
     def journal(self) -> Path:
         return self.path / "journal.sqlite"
+
+    @property
+    def journal_spec(self) -> JournalSpec:
+        """Where the run is recorded."""
+        return SqliteJournalSpec(path=str(self.journal))
 
     @property
     def lock(self) -> Path:

@@ -23,8 +23,8 @@ from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.folder import RunFolder
 
 _NAME: Final = ".outline.json"
-_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before", "planner")
-_PLAIN_TOO: Final = ("kernel_url", "actions_completed", "reward", "failure_reason")
+_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before")
+_PLAIN_TOO: Final = ("actions_completed", "reward", "failure_reason")
 
 
 def keep_outline(folder: RunFolder, state: RunState) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.runs.factories import KernelWish, Workshop
+from notebook_bcc.protocol.specs import LocalKernelSpec
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
 
 MODEL = "model.pkl"
@@ -44,7 +45,7 @@ class PredictOrder:
     probabilities: bool = False
 
 
-async def predict(folder: RunFolder, order: PredictOrder, workshop: Workshop) -> bytes:
+async def predict(folder: RunFolder, order: PredictOrder, factories: RunFactories) -> bytes:
     """The predictions as CSV. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
     model = folder.path / MODEL
     if not model.is_file():
@@ -53,8 +54,8 @@ async def predict(folder: RunFolder, order: PredictOrder, workshop: Workshop) ->
         raise RunRefused(f"data file {str(order.data)!r} does not exist or cannot be read")
     with tempfile.TemporaryDirectory(prefix="nbcc-predict-", ignore_cleanup_errors=True) as scratch:
         written = Path(scratch) / _WRITTEN
-        wish = KernelWish(name=order.kernel, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
-        kernel = workshop.make_kernel(wish)
+        spec = LocalKernelSpec(name=order.kernel)
+        kernel = factories.make_kernel(spec, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
         try:
             await kernel.start()
             await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{model} cannot be loaded")
