@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.protocol.secret_variables import MODEL_KEYS, TOKENS
 from notebook_bcc.protocol.specs import (
     DEFAULT_KERNEL,
     JupyterServerKernelSpec,
@@ -23,9 +24,7 @@ from notebook_bcc.protocol.specs import (
 )
 from notebook_bcc.protocol.vocabulary import Language
 
-SECRETS: Final = frozenset({"dslc_token", "backend_token"})
-
-MODEL_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NBCC_LLM_KEY")
+SECRETS: Final = frozenset(TOKENS)
 
 DEFAULT: Final = "default"
 ENVIRONMENT: Final = "environment"
@@ -103,7 +102,7 @@ def read_settings(
 def read_model_keys(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """The keys of language models, from the environment only: a file in the folder may be passed on with the folder."""
     given = os.environ if environment is None else environment
-    return {name: given[name] for name in MODEL_KEYS if name in given}
+    return {name: given[name] for name in MODEL_KEYS.values() if name in given}
 
 
 def variables() -> Mapping[str, str]:
@@ -247,8 +246,8 @@ _VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "backend_base_url": ("BACKEND_BASE_URL", _url),
     "notebook_id": ("NOTEBOOK_ID", str),
     "use_remote_execution": ("USE_REMOTE_EXECUTION", _flag),
-    "dslc_token": ("DSLC_TOKEN", str),
-    "backend_token": ("BACKEND_TOKEN", str),
+    "dslc_token": (TOKENS["dslc_token"], str),
+    "backend_token": (TOKENS["backend_token"], str),
     "dslc_timeout": ("DSLC_TIMEOUT", _seconds),
     "lang": ("NBCC_LANG", _language),
 }

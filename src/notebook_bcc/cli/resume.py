@@ -15,6 +15,7 @@ from notebook_bcc.cli.options.model import (
     BudgetCostOption,
     BudgetSecondsOption,
     BudgetTokensOption,
+    budgets_given,
     say_models,
 )
 from notebook_bcc.cli.options.run import (
@@ -39,6 +40,7 @@ from notebook_bcc.cli.options.run import (
     choose_view,
     given,
     is_terminal,
+    limits_given,
     settings_of,
 )
 from notebook_bcc.llm.choice import ChoiceFiles
@@ -121,16 +123,10 @@ async def resume_command(
             strict_actions=strict_actions,
             interactive=interactive,
         ),
-        limits=given(
-            actions=max_actions,
-            behaviors_per_step=max_behaviors,
-            run_seconds=max_seconds,
-            cell_seconds=cell_timeout,
-            model_tokens=budget_tokens,
-            model_dollars=budget_cost,
-            model_seconds=budget_seconds,
-            model_calls=budget_calls,
-        ),
+        limits={
+            **limits_given(max_actions, max_behaviors, max_seconds, cell_timeout),
+            **budgets_given(budget_tokens, budget_cost, budget_seconds, budget_calls),
+        },
         planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
         # Without a wish for another place the run stays where it was.
         kernel_spec=settings.kernel_spec() if kernel_url is not None or settings.use_remote_execution else None,

@@ -32,6 +32,7 @@ from notebook_bcc.cli.options.model import (
     PricesOption,
     PromptsOption,
     ShareOption,
+    budgets_given,
     chosen_models,
     say_models,
 )
@@ -57,6 +58,7 @@ from notebook_bcc.cli.options.run import (
     choose_view,
     given,
     is_terminal,
+    limits_given,
     out_paths,
     settings_of,
 )
@@ -215,9 +217,7 @@ async def run_command(
         lang=settings.lang,
     )
     embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER, LLM_PLANNER)
-    budgets = given(
-        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
-    )
+    budgets = budgets_given(budget_tokens, budget_cost, budget_seconds, budget_calls)
     models = chosen_models(
         planner,
         model=model,
@@ -248,8 +248,7 @@ async def run_command(
             ),
         ),
         limits=Limits(
-            actions=settings.max_execution_steps,
-            **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
+            **limits_given(settings.max_execution_steps, max_behaviors, max_seconds, cell_timeout),
             **budgets,
         ),
         kernel_spec=settings.kernel_spec(kernel),

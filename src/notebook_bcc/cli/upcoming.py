@@ -89,11 +89,7 @@ def endpoint(dialect: Dialect, *, generating: bool) -> str:
 
 def taken_up(state: RunState, *, at: str) -> RunState:
     """A stopped run as `nbcc resume` would find it, its limits left aside."""
-    limits = state.limits.model_copy(
-        update={"actions": 0, "behaviors_per_step": 0, "actions_per_behavior": 0, "run_seconds": 0.0}
-        | {"model_tokens": 0, "model_dollars": 0.0, "model_seconds": 0.0, "model_calls": 0}
-    )
-    return _after(state, RunResumed(limits=limits), at)
+    return _after(state, RunResumed(limits=state.limits.without_stops()), at)
 
 
 def ahead(state: RunState, *, at: str) -> Ahead:

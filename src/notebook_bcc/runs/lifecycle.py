@@ -21,7 +21,7 @@ from notebook_bcc.journal.interface import Entry, Journal, JournalFactory, Journ
 from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
 from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped, Transitioned
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.protocol.limits import MODEL_LIMITS, Limits
 from notebook_bcc.protocol.specs import KernelSpec
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.runs.deliverables import hand_out
@@ -183,23 +183,29 @@ def widened(state: RunState, first: Limits, *, restart: Restart = "behavior") ->
     """The limits with as much room again as they gave at first: going on after a limit would else stop at once. From
     nothing all counts begin anew but what models have cost."""
     limits = state.limits
-    counts = {
-        "actions": state.actions_completed,
-        "run_seconds": elapsed(state),
-        "behaviors_per_step": state.position.iteration,
-        "actions_per_behavior": state.behavior.received,
-    }
     used = {
-        **(counts if restart != "reset" else {}),
-        "model_tokens": state.spent.tokens,
-        "model_dollars": state.spent.dollars,
-        "model_seconds": state.spent.seconds,
-        "model_calls": state.spent.calls,
+        name: amount
+        for name, amount in used_of_limits(state).items()
+        if restart != "reset" or name.startswith(MODEL_LIMITS)
     }
     room = {name: getattr(first, name) or getattr(limits, name) for name in used}
     return limits.model_copy(
         update={name: amount + room[name] for name, amount in used.items() if 0 < getattr(limits, name) <= amount}
     )
+
+
+def used_of_limits(state: RunState) -> dict[str, float]:
+    """How much of each limit that stops a run is used."""
+    return {
+        "actions": state.actions_completed,
+        "run_seconds": elapsed(state),
+        "behaviors_per_step": state.position.iteration,
+        "actions_per_behavior": state.behavior.received,
+        "model_tokens": state.spent.tokens,
+        "model_dollars": state.spent.dollars,
+        "model_seconds": state.spent.seconds,
+        "model_calls": state.spent.calls,
+    }
 
 
 async def cancel_run(folder: RunFolder, *, comment: str, factories: RunFactories) -> Literal["asked", "done"]:

@@ -136,6 +136,13 @@ def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
     return {name: value for name, value in values.items() if value is not None}
 
 
+def limits_given(
+    actions: int | None, behaviors: int | None, seconds: float | None, cell_seconds: float | None
+) -> dict[str, Any]:  # Any: numbers
+    """The limits of a run that were given."""
+    return given(actions=actions, behaviors_per_step=behaviors, run_seconds=seconds, cell_seconds=cell_seconds)
+
+
 def out_paths(out: str) -> tuple[Path | None, Path | None]:
     """The notebook's own path, or the folder for everything, or neither."""
     if not out:
