@@ -14,14 +14,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.protocol.addresses import without_credentials
 from notebook_bcc.protocol.secret_variables import MODEL_KEYS, TOKENS
-from notebook_bcc.protocol.specs import (
-    DEFAULT_KERNEL,
-    JupyterServerKernelSpec,
-    KernelSpec,
-    LocalKernelSpec,
-    without_credentials,
-)
 from notebook_bcc.protocol.vocabulary import Language
 
 SECRETS: Final = frozenset(TOKENS)
@@ -63,12 +57,6 @@ class Settings:
     dslc_timeout: float = 310.0
     lang: Language = "en"
     sources: Mapping[str, str] = field(default_factory=dict)
-
-    def kernel_spec(self, name: str = DEFAULT_KERNEL) -> KernelSpec:
-        """The kernel of this name where the user wants kernels."""
-        if self.use_remote_execution:
-            return JupyterServerKernelSpec(url=self.backend_base_url, name=name)
-        return LocalKernelSpec(name=name)
 
     def source_of(self, name: str) -> str:
         """Where the value of a field came from: a flag, `environment`, `.env` or `default`."""

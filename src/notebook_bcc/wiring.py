@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from notebook_bcc.errors import MessageInvalid, RunRefused, SettingsInvalid
+from notebook_bcc.protocol.addresses import without_credentials
 from notebook_bcc.protocol.specs import (
+    DEFAULT_KERNEL,
     JournalSpec,
     JupyterServerKernelSpec,
     KernelSpec,
@@ -24,7 +26,6 @@ from notebook_bcc.protocol.specs import (
     RemotePlannerSpec,
     ReplayPlannerSpec,
     ScriptPlannerSpec,
-    without_credentials,
 )
 from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.settings import Settings, read_address, read_model_keys
@@ -91,6 +92,13 @@ def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = 
             return JupyterServerKernel(spec.url, token=token, name=spec.name, path=path, output_limits=limits)
         case _:
             assert_never(spec)
+
+
+def kernel_spec(settings: Settings, name: str = DEFAULT_KERNEL) -> KernelSpec:
+    """The kernel of this name where the user wants kernels."""
+    if settings.use_remote_execution:
+        return JupyterServerKernelSpec(url=settings.backend_base_url, name=name)
+    return LocalKernelSpec(name=name)
 
 
 def check_kernel(spec: KernelSpec) -> None:
@@ -289,7 +297,7 @@ def kept_choice(folder: RunFolder) -> ChoiceFiles:
 
 async def recorded_planner(folder: RunFolder) -> Planner:
     """A planner that gives the answers a run was given, in their order. Raises RunRefused, JournalFailed."""
-    from notebook_bcc.runs.lifecycle import read_entries
+    from notebook_bcc.runs.history import read_entries
     from notebook_bcc.runs.recording import read_recording
 
     return (await read_recording(read_entries(folder, journals()))).planner()
@@ -321,7 +329,7 @@ async def make_planner(spec: PlannerSpec | None, folder: RunFolder, *, settings:
 async def _replay_planner(spec: ReplayPlannerSpec, folder: RunFolder) -> Planner:
     """The recorded answers; of a replay that is taken up again, those that it has not had yet."""
     from notebook_bcc.runs.folder import RunFolder
-    from notebook_bcc.runs.lifecycle import read_entries
+    from notebook_bcc.runs.history import read_entries
     from notebook_bcc.runs.recording import read_recording
 
     recording = await read_recording(read_entries(RunFolder(Path(spec.path)), journals()))

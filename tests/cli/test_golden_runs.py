@@ -15,7 +15,8 @@ from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.specs import LocalKernelSpec
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import load_state, read_entries, started
+from notebook_bcc.runs.history import load_state, read_entries
+from notebook_bcc.runs.lifecycle import started
 from notebook_bcc.runs.recording import equal_notebooks, read_recording
 from notebook_bcc.runs.session import Interaction
 from notebook_bcc.wiring import journals, replay_order, run_factories

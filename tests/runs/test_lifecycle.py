@@ -14,17 +14,10 @@ from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.folder import Input, run_folders
-from notebook_bcc.runs.lifecycle import (
-    answer_run,
-    cancel_run,
-    list_runs,
-    load_state,
-    pause_run,
-    read_entries,
-    summarize,
-    verify_run,
-)
+from notebook_bcc.runs.history import load_state, read_entries
+from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run, verify_run
 from notebook_bcc.runs.order import ResumeOrder
+from notebook_bcc.runs.summary import list_runs, summarize
 from notebook_bcc.runs.verify import VerifyOrder
 from notebook_bcc.wiring import journals
 from runs.places import Place, drain

@@ -9,7 +9,8 @@ from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec, ReplayPlannerSpec
 from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder, run_folders
-from notebook_bcc.runs.lifecycle import answer_run, read_entries, resumed, started
+from notebook_bcc.runs.history import read_entries
+from notebook_bcc.runs.lifecycle import answer_run, resumed, started
 from notebook_bcc.runs.order import ResumeOrder, RunOrder
 from notebook_bcc.runs.recording import (
     RecordedPerson,

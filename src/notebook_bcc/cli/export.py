@@ -25,7 +25,7 @@ from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.handover import place_files
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.saver import notebook_metadata, shown_document
 from notebook_bcc.runs.session import reader_language
 from notebook_bcc.runs.verify import VERIFIED

@@ -16,7 +16,8 @@ from notebook_bcc.engine.state import elapsed
 from notebook_bcc.errors import JournalFailed
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.runs.folder import find_run, run_folders
-from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.summary import RunSummary, summarize
 from notebook_bcc.views.headline import short_headline
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.overview import about, facts_of, result_of, rows_of, steps_done

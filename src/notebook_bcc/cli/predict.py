@@ -12,7 +12,7 @@ from notebook_bcc.cli.options.run import RunArgument, RunsOption, settings_of
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.runs.folder import find_run
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.predict import PredictOrder, predict
 from notebook_bcc.wiring import journals, run_factories
 

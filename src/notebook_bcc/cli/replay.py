@@ -20,7 +20,8 @@ from notebook_bcc.cli.options.run import (
 )
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import read_entries, started
+from notebook_bcc.runs.history import read_entries
+from notebook_bcc.runs.lifecycle import started
 from notebook_bcc.runs.recording import (
     RecordedPerson,
     Recording,

@@ -47,11 +47,12 @@ from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import LlmPlannerSpec
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state, resumed
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.lifecycle import resumed
 from notebook_bcc.runs.order import Restart, ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import check_choice, journals, kept_choice, planner_spec, run_factories
+from notebook_bcc.wiring import check_choice, journals, kept_choice, kernel_spec, planner_spec, run_factories
 
 
 async def resume_command(
@@ -129,7 +130,7 @@ async def resume_command(
         },
         planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
         # Without a wish for another place the run stays where it was.
-        kernel_spec=settings.kernel_spec() if kernel_url is not None or settings.use_remote_execution else None,
+        kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
         inputs=set_inputs(assign or [], target or []),
     )
     folder = find_run(settings.runs, run)

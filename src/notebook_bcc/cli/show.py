@@ -19,7 +19,7 @@ from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state, read_entries
+from notebook_bcc.runs.history import load_state, read_entries
 from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals

@@ -26,7 +26,7 @@ from notebook_bcc.runs.folder import INPUTS_FOLDER, RunFolder, find_run, run_fol
 from notebook_bcc.runs.lifecycle import verify_run
 from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import run_factories
+from notebook_bcc.wiring import kernel_spec, run_factories
 
 
 async def verify_command(
@@ -60,7 +60,7 @@ async def verify_command(
         tidy=inputs is not None or folder is not None,
         worked_in=folder.work if folder is not None else beside,
         cell_seconds=cell_timeout or 0.0,
-        kernel_spec=settings.kernel_spec() if settings.use_remote_execution else None,
+        kernel_spec=kernel_spec(settings) if settings.use_remote_execution else None,
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):

@@ -34,7 +34,7 @@ INPUTS = "inputs"
 class RecordBase(BaseModel):
     """A record is frozen; fields that a later version added are kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings", defer_build=True)
 
 
 class RunStarted(RecordBase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.protocol.message import Message, problems_of, validated
@@ -173,7 +173,9 @@ BUILTIN_ACTIONS: Mapping[str, type[ActionBase]] = {
     "next_event": NextEvent,
 }
 
-_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(Annotated[BuiltinAction, Field(discriminator="action")])
+_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(
+    Annotated[BuiltinAction, Field(discriminator="action")], config=ConfigDict(defer_build=True)
+)
 
 
 def parse_action(data: Any) -> Action:  # Any: whatever a planner sent

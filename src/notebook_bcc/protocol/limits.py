@@ -18,7 +18,7 @@ MODEL_LIMITS: Final = "model_"
 class _Kept(BaseModel):
     """Kept in a journal: frozen; fields that a later version added stay."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings", defer_build=True)
 
 
 class Policies(_Kept):

@@ -7,10 +7,10 @@ an older version: `FORMAT_VERSION` of the journal rises with it. A spec never ho
 from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from notebook_bcc.protocol.addresses import without_credentials
 from notebook_bcc.protocol.vocabulary import Dialect
 
 DEFAULT_KERNEL: Final = "python3"
@@ -19,13 +19,6 @@ DEFAULT_KERNEL: Final = "python3"
 _FIRST_DIALECT: Final = "v1+"
 _REPLAY: Final = "replay:"
 _WEB: Final = ("http://", "https://")
-
-
-def without_credentials(address: str) -> str:
-    """The address without user name, password, query and fragment: each of them may hold a secret."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
 
 
 def _public_address(address: str) -> str:
@@ -40,7 +33,7 @@ PublicAddress = Annotated[str, AfterValidator(_public_address)]
 class _Spec(BaseModel):
     """Kept in a journal: frozen; fields that a later version added stay. `str()` is how people read it."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     @model_serializer(mode="wrap")
     def _with_kind(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # Any: JSON

@@ -7,7 +7,7 @@ import logging
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,12 +15,11 @@ from notebook_bcc import __version__
 from notebook_bcc.engine.reduce import fold, reduce
 from notebook_bcc.engine.runner import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.state import RunState, elapsed
-from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
+from notebook_bcc.errors import JournalCorrupt, JournalFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
-from notebook_bcc.journal.interface import Entry, Journal, JournalFactory, JournalReader
-from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
+from notebook_bcc.journal.interface import Entry, Journal, JournalReader
+from notebook_bcc.journal.lock import RunLock, lock_holder
 from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped, Transitioned
-from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.limits import MODEL_LIMITS, Limits
 from notebook_bcc.protocol.specs import KernelSpec
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -31,39 +30,20 @@ from notebook_bcc.runs.folder import (
     check_inputs,
     create_folder,
     fill_folder,
-    run_folders,
 )
 from notebook_bcc.runs.handover import is_unedited, note_delivered
+from notebook_bcc.runs.history import folded, load_state
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.order import Restart, ResumeOrder, RunOrder
 from notebook_bcc.runs.out_paths import check_out, check_out_folder
-from notebook_bcc.runs.outline import keep_outline, read_outline
 from notebook_bcc.runs.saver import NotebookSaver
-from notebook_bcc.runs.session import Interaction, Session, folded, session_of
+from notebook_bcc.runs.session import Interaction, Session, session_of
+from notebook_bcc.runs.summary import only_delivery_is_left
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 
 logger = logging.getLogger(__name__)
 
 _ANSWERED = {True: "accepted", False: "declined"}
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """A run as a list shows it. `state` is None when the journal cannot be read; `problem` then says why."""
-
-    folder: RunFolder
-    state: RunState | None
-    holder: Holder | None = None
-    problem: str = ""
-
-    @property
-    def status(self) -> str:
-        """`running`, why it stopped, `killed` when its process is gone without a word, or `broken`."""
-        if self.state is None:
-            return "broken"
-        if self.holder is not None and self.holder.carries_out:
-            return "running"
-        return self.state.stopped.reason if self.state.stopped is not None else "killed"
 
 
 @asynccontextmanager
@@ -148,17 +128,6 @@ async def _leave_server(
 
 def _renamed(spec: KernelSpec | None, name: str) -> KernelSpec | None:
     return spec.model_copy(update={"name": name}) if spec is not None else None
-
-
-def only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
-    """Whether the process died after the workflow was completed and before everything was delivered: the report is the
-    last of it."""
-    if state.fsm is not State.WORKFLOW_COMPLETED or state.stopped is None:
-        return False
-    try:
-        return read_notebook(folder.notebook).run.get("stopped") != "completed" or not folder.report.exists()
-    except NotebookFailed:
-        return True
 
 
 def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, forgets: int) -> RunResumed:
@@ -341,57 +310,6 @@ async def verify_run(
         if order.notebook == folder.notebook and is_unedited(folder.delivered):
             hand_out(folder)
         return result
-
-
-async def load_state(
-    folder: RunFolder, journals: JournalFactory, *, cell_seconds: dict[str, float] | None = None
-) -> RunState:
-    """What is known about a run, without disturbing it; how long its cells took goes into `cell_seconds`.
-
-    Raises JournalFailed, JournalCorrupt, JournalTooNew.
-    """
-    reader = journals.reader(folder.journal_spec)
-    try:
-        return await folded(reader, cell_seconds=cell_seconds)
-    finally:
-        await reader.close()
-
-
-async def read_entries(
-    folder: RunFolder, journals: JournalFactory, *, after: int = 0, follow: bool = False
-) -> AsyncIterator[Entry]:
-    """The entries of a run's journal, without disturbing it."""
-    reader = journals.reader(folder.journal_spec)
-    try:
-        source = reader.follow(after=after) if follow else reader.read(after=after)
-        async with contextlib.aclosing(source) as entries:
-            async for entry in entries:
-                yield entry
-    finally:
-        await reader.close()
-
-
-async def summarize(folder: RunFolder, journals: JournalFactory, *, whole: bool = True) -> RunSummary:
-    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others.
-
-    Without `whole` its state has what a list shows, and its journal is read only if that is not known yet.
-    """
-    try:
-        holder = lock_holder(folder.lock)
-        state = read_outline(folder) if not whole and holder is None else None
-        if state is None:
-            state = await load_state(folder, journals)
-            if holder is None:
-                keep_outline(folder, state)
-        return RunSummary(folder, state, holder)
-    except BccError as error:
-        return RunSummary(folder, None, problem=str(error))
-
-
-async def list_runs(root: Path, journals: JournalFactory) -> AsyncIterator[RunSummary]:
-    """The runs kept in `root`, newest first."""
-    for folder in run_folders(root):
-        yield await summarize(folder, journals, whole=False)
 
 
 async def _post(folder: RunFolder, command: Command, factories: RunFactories) -> None:

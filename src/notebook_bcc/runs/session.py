@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.runner import Person, Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
-from notebook_bcc.journal.interface import Entry, Journal, JournalReader
-from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
+from notebook_bcc.journal.interface import Entry, Journal
+from notebook_bcc.journal.records import INPUTS, RunResumed, RunStarted
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
@@ -24,6 +23,7 @@ from notebook_bcc.runs.deliverables import DeliveredFile, hand_out, hand_over
 from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.handover import note_delivered
+from notebook_bcc.runs.history import folded, note_seconds
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
 from notebook_bcc.runs.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
@@ -304,23 +304,6 @@ async def session_of(
         if kernel is not None:
             await kernel.close()
         await journal.close()
-
-
-async def folded(reader: JournalReader, *, cell_seconds: dict[str, float] | None = None) -> RunState:
-    """What is known about a run; how long its cells took goes into `cell_seconds`. Raises JournalCorrupt,
-    JournalTooNew."""
-    state = RunState()
-    async for entry in reader.read():
-        state = reduce(state, entry)
-        if cell_seconds is not None:
-            note_seconds(cell_seconds, entry)
-    return state
-
-
-def note_seconds(cell_seconds: dict[str, float], entry: Entry) -> None:
-    """Keep how long a cell took; the last time counts."""
-    if isinstance(entry.record, ActionCompleted) and entry.record.executed is not None:
-        cell_seconds[entry.record.executed] = entry.record.seconds
 
 
 def reader_language(state: RunState) -> str:

@@ -17,7 +17,7 @@ from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.views.narration import safe
 from notebook_bcc.wiring import dialect_of, journals
 
