@@ -81,8 +81,9 @@ MOST_EXPORTS = 20
 IMPORT_TIME_EFFECTS = {"open", "mkdir", "makedirs", "touch", "read_text", "read_bytes", "write_text", "write_bytes"}
 IMPORT_TIME_EFFECTS |= {"unlink", "load_dotenv", "basicConfig", "register_custom_action", "Popen", "connect"}
 
-# Loads an implementation when it is chosen; everybody else's imports stand at the top.
-CHOOSERS = ["wiring.py"]
+# These load an implementation when it is chosen, or what carries a command out when it is more than `--help`;
+# everybody else's imports stand at the top.
+CHOOSERS = ["wiring.py", "cli/run.py"]
 MODULE_NAME = re.compile(rf"{OURS}(\.[a-z_]+)+")
 
 Break = tuple[int, str]

@@ -15,9 +15,9 @@ from notebook_bcc.cli.options.run import (
     QuietOption,
     RunArgument,
     RunsOption,
-    choose_view,
     settings_of,
 )
+from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.history import read_entries

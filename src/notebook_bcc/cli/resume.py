@@ -37,12 +37,11 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
     given,
-    is_terminal,
     limits_given,
     settings_of,
 )
+from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import LlmPlannerSpec

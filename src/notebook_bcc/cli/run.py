@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.carry import carry_out
-from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
@@ -55,16 +53,11 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
     given,
-    is_terminal,
     limits_given,
     out_paths,
     settings_of,
 )
-from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.runs.lifecycle import started
-from notebook_bcc.runs.order import RunOrder
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
     LLM_PLANNER,
@@ -196,6 +189,14 @@ async def run_command(
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable, 8 completed without an answer.
     """
+    # Not for `--help`: what carries a run out takes longer to load than its options.
+    from notebook_bcc.cli.carry import carry_out
+    from notebook_bcc.cli.console import ConsolePerson
+    from notebook_bcc.cli.view.choice import choose_view, is_terminal
+    from notebook_bcc.protocol.limits import Limits, Policies
+    from notebook_bcc.runs.lifecycle import started
+    from notebook_bcc.runs.order import RunOrder
+
     settings = settings_of(
         runs=runs,
         lang=lang,

@@ -16,10 +16,10 @@ from notebook_bcc.cli.options.run import (
     LangOption,
     QuietOption,
     RunsOption,
-    choose_view,
     settings_of,
 )
 from notebook_bcc.cli.stopping import until_stopped
+from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.errors import RunNotFound
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.runs.folder import INPUTS_FOLDER, RunFolder, find_run, run_folders

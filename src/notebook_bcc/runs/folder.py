@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
-from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
 from notebook_bcc.protocol.specs import JournalSpec, SqliteJournalSpec
+
+if TYPE_CHECKING:
+    from notebook_bcc.llm.choice import ChoiceFiles
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"
