@@ -22,7 +22,6 @@ from notebook_bcc.errors import (
     SettingsInvalid,
 )
 
-
 # What only a run, an export or a service needs.
 HEAVY = {"zmq", "nbformat", "jupyter_client", "markdown_it", "regex", "uvicorn"}
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+import notebook_bcc
 from notebook_bcc.journal.encoding import decode_record, encode_record
 from notebook_bcc.journal.records import FORMAT_VERSION, RunResumed, RunStarted
 from notebook_bcc.protocol.specs import (
@@ -38,6 +41,7 @@ PLANNERS: list[tuple[str, PlannerSpec]] = [
 ]
 KERNELS: list[KernelSpec] = [LocalKernelSpec(name="ir"), JupyterServerKernelSpec(url="http://127.0.0.1:18600")]
 SECRET = "hush-hush"
+SOURCE = Path(notebook_bcc.__file__).parent
 KINDS_OF_FORMAT = {
     2: {
         "planner": {"script", "playbook", "llm", "remote", "replay"},
@@ -122,3 +126,25 @@ def test_a_journal_is_named_by_a_path() -> None:
     assert SqliteJournalSpec.model_validate_json(SqliteJournalSpec(path="a/b.sqlite").model_dump_json()) == (
         SqliteJournalSpec(path="a/b.sqlite")
     )
+
+
+# A local kernel is left out: it is what is meant wherever no other is named.
+CHOSEN: set[type] = {*(type(spec) for _, spec in PLANNERS), JupyterServerKernelSpec, NoSandboxSpec, SqliteJournalSpec}
+# Python names that are promised to people who choose for themselves.
+FRONT_DOORS = {"__init__.py", "compat/api_client.py", "compat/script_store.py"}
+
+
+@pytest.mark.parametrize("spec", sorted(CHOSEN, key=str))
+def test_a_kind_is_known_to_at_most_three_files_outside_of_its_own_package(spec: type) -> None:
+    files = [path for path in SOURCE.rglob("*.py") if "playbooks" not in path.relative_to(SOURCE).parts]
+    naming = [str(path.relative_to(SOURCE)) for path in files if spec.__name__ in path.read_text(encoding="utf-8")]
+    assert len(naming) <= 3, naming
+
+
+@pytest.mark.parametrize("implementation", ["SqliteJournal", "LocalKernel", "JupyterServerKernel", "RemotePlanner"])
+def test_only_wiring_and_the_front_doors_pick_an_implementation(implementation: str) -> None:
+    imports = re.compile(rf"^ *from notebook_bcc\.\S+ import .*\b{implementation}\b", re.MULTILINE)
+    picking = {
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if imports.search(path.read_text("utf-8"))
+    }
+    assert picking <= FRONT_DOORS | {"wiring.py", "cli/author/ask.py"}, picking
