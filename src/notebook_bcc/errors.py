@@ -220,12 +220,16 @@ class RunLocked(BccError):
 
 
 class RunNotFound(BccError):
-    """No run of that name."""
+    """No run of that name. `delivered` is what was given in its place: something that the run has delivered."""
 
-    def __init__(self, *, run: str, where: str) -> None:
+    def __init__(self, *, run: str, where: str, delivered: str = "") -> None:
         self.run = run
         self.where = where
-        super().__init__(f"no run {run!r} in {where}; `nbcc list` shows the runs there are")
+        if delivered:
+            reason = f"{delivered!r} was delivered by run {run!r}, which is not in {where}; give its folder with --runs"
+        else:
+            reason = f"no run {run!r} in {where}; `nbcc list` shows the runs there are"
+        super().__init__(reason)
 
 
 class RunRefused(BccError):

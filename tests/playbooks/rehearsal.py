@@ -179,6 +179,7 @@ class Rehearsal:
         figures = [plt.figure(number) for number in plt.get_fignums()]
         for figure in figures:
             figure.canvas.draw()
+            _check_sight(figure)
             texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
             self.drawn += [text.get_text() for text in texts if text.get_text()]
         plt.close("all")  # as the inline backend does after each cell
@@ -193,6 +194,17 @@ class Rehearsal:
 
     def _render(self, path: Path, kind: Kind, facts: Mapping[str, Any]) -> str:
         return Templates().read(path.read_text(encoding="utf-8"), kind=kind, at=path.name).render(facts)
+
+
+def _check_sight(figure: Any) -> None:
+    """No legend lies over bars or over other axes, and no grid runs through a matrix."""
+    for ax in figure.axes:
+        if legend := ax.get_legend():
+            bars = [bar.get_window_extent() for container in ax.containers for bar in getattr(container, "patches", ())]
+            assert not any(legend.get_window_extent().overlaps(bar) for bar in bars), "a legend covers bars"
+        assert not any(legend.get_window_extent().overlaps(ax.get_window_extent()) for legend in figure.legends)
+        lines = [*ax.get_xgridlines(), *ax.get_ygridlines()] if ax.images else []
+        assert not any(line.get_visible() for line in lines), "a grid runs through a matrix"
 
 
 def _names(source: str, use: type[ast.Load | ast.Store]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,12 @@ def test_a_notebook_says_that_no_model_wrote_it_only_where_none_did(lang: str) -
 
 
 @LANGUAGES
+def test_a_notebook_names_every_file_that_it_needs(lang: str) -> None:
+    inputs = {"data": "inputs/train.csv", "test": "inputs/test.csv", "target": "y"}
+    assert "`inputs/test.csv`" in said("structure_intro", lang, inputs=inputs)
+
+
+@LANGUAGES
 def test_values_that_may_mean_unknown_are_not_said_to_stay_before_it_is_decided(lang: str) -> None:
     facts: dict[str, Any] = {
         "column_count": 7,
@@ -194,6 +201,68 @@ def test_importance_is_told_with_its_numbers(lang: str) -> None:
         for text in (told, concluded):
             assert f"`{name}`" in text
             assert number_text(value) in text
+
+
+@LANGUAGES
+def test_errors_are_told_with_the_digits_that_count(lang: str) -> None:
+    found: dict[str, Any] = {
+        "error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159},
+        "bias_upper": 0,
+        "bias_rest": 9,
+    }
+    told = said("predict_errors", lang, **SCORED, **found)
+    for text in ("-25,440", "-1,632.1", "0.03142"):
+        assert text in told
+    assert ".197" not in told
+
+
+@LANGUAGES
+def test_a_column_without_association_is_not_called_the_next_strongest(lang: str) -> None:
+    only = said("explore_association", lang, association={"size": 0.83, "colour": 0.0, "noise": 0.04, "day": 0.0})
+    assert "`size`" in only
+    assert not [name for name in ("colour", "noise", "day") if name in only]
+    some = said("explore_association", lang, association={"size": 0.83, "rooms": 0.31, "colour": 0.02, "day": 0.0})
+    assert "`rooms`" in some
+    assert "colour" not in some
+    pair = said("explore_association", lang, association={"size": 0.83, "rooms": 0.31})
+    assert "`rooms`" in pair
+
+
+@LANGUAGES
+def test_a_column_that_costs_no_more_than_chance_is_no_finding(lang: str) -> None:
+    concluded = said("report_conclusions", lang, **{**SCORED, "importance_top": {}}, spans=SPANS[lang])
+    assert {"en": "Shuffled", "zh": "打乱"}[lang] not in concluded
+    told = said_in("predictability", lang, "No column by itself", **{**SCORED, "importance_top": {}})
+    assert {"en": "chance", "zh": "偶然"}[lang] in told
+
+
+ONE: dict[str, dict[str, Any]] = {
+    "explore_findings": {
+        "train_rows": 500, "feature_kinds": [1, 1, 1], "dropped_rows": 1, "missing_features": 0, "time_column": "",
+    },
+    "integrity_features": {"feature_kinds": [0, 1, 0], "many_levels": []},
+    "integrity_read": {"repaired_values": 1, "number_texts": {"a": {}}, "unread": {}},
+    "structure_table": {"row_count": 1, "column_count": 1, "test_row_count": 1},
+    "structure_columns": {
+        "number_count": 1, "text_count": 0, "column_count": 1, "missing_share": 0, "unclear_values": {},
+    },
+    "report_predictions": {
+        **SCORED, "prediction_count": 1, "id_column": "", "expected_low": 1.5, "expected_high": 2.5,
+    },
+    "integrity_rows": {
+        "total_rows": [], "copied_rows": 1, "copies_natural": True, "chance_copies": 1, "untargeted_rows": 0,
+        "test_overlap": 1, "test_rows": 1,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_one_of_a_thing_is_not_told_in_the_plural(text: str) -> None:
+    told = said(text, "en", **ONE[text])
+    assert not re.findall(r"\b(?:1|one) (?:\w+ )?(?:row|column|value|feature|categorie|number|text|pair)s\b", told), (
+        told
+    )
+    assert not re.findall(r"\b1 (?:row|column|value) (?:were|are|have)\b", told), told
 
 
 @LANGUAGES

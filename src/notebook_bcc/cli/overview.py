@@ -20,7 +20,7 @@ from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.summary import RunSummary, summarize
 from notebook_bcc.views.headline import short_headline
 from notebook_bcc.views.narration import one_line
-from notebook_bcc.views.overview import about, facts_of, result_of, rows_of, steps_done
+from notebook_bcc.views.overview import about, facts_of, lacks, result_of, rows_of, steps_done
 from notebook_bcc.views.words import Words, clock_time
 from notebook_bcc.wiring import journals
 
@@ -96,7 +96,7 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
     """What a run has in each column."""
     cells = {name: Text() for name in _COLUMNS} | {
         "run": Text(summary.folder.run_id),
-        "status": Text(summary.status, style=_STYLES.get(summary.status, "yellow")),
+        "status": _status(summary),
         "goal": Text(one_line(summary.problem)),
     }
     state = summary.state
@@ -112,3 +112,9 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
         "time": Text(clock_time(elapsed(state))),
         "goal": Text(one_line(state.goal, limit=120)),
     }
+
+
+def _status(summary: RunSummary) -> Text:
+    missing = lacks(summary)
+    style = "yellow" if missing else _STYLES.get(summary.status, "yellow")
+    return Text(", ".join((summary.status, *missing)), style=style)

@@ -21,8 +21,10 @@ from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.verify import verified_stamp
 
 _NAME: Final = ".outline.json"
+_VERIFIED: Final = ".verified.json"
 _PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before")
 _PLAIN_TOO: Final = ("actions_completed", "reward", "failure_reason")
 
@@ -77,8 +79,25 @@ def read_outline(folder: RunFolder) -> RunState | None:
         return None
 
 
+def was_verified(folder: RunFolder) -> bool | None:
+    """Whether the run's notebook has given the same results again; None where that was not tried.
+
+    Kept beside the notebook: one with figures has megabytes, and a list asks about many.
+    """
+    stamp = _stamp(folder.notebook)
+    path = folder.path / _VERIFIED
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(path.read_bytes())
+        if known["stamp"] == stamp:
+            return bool(known["ok"]) if known["ok"] is not None else None
+    verified = verified_stamp(folder)
+    with contextlib.suppress(OSError):
+        path.write_text(json.dumps({"stamp": stamp, "ok": verified}), encoding="utf-8")
+    return verified
+
+
 def _stamp(journal: Path) -> list[Any] | None:  # Any: JSON
-    """Tells this version of the journal's file from every other; None while entries lie outside of it."""
+    """Tells this version of a file from every other; None while entries of a journal lie outside of it."""
     try:
         found = journal.stat()
         wal = Path(f"{journal}-wal")

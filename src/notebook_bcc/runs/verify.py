@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from notebook_bcc import __version__
-from notebook_bcc.errors import KernelDied, RunRefused
+from notebook_bcc.errors import KernelDied, NotebookFailed, RunRefused
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_notebook
 from notebook_bcc.notebook.sameness import differences
@@ -20,7 +20,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.runs.factories import RunFactories
-from notebook_bcc.runs.folder import LARGE_FILE
+from notebook_bcc.runs.folder import LARGE_FILE, RunFolder
 
 VERIFIED = "verified"
 
@@ -75,6 +75,15 @@ class Verification:
             "differences": [{"cell_id": one.cell_id, "cell": one.cell, "what": one.what} for one in self.differences],
             "versions": self.versions,
         }
+
+
+def verified_stamp(folder: RunFolder) -> bool | None:
+    """Whether the run's notebook has given the same results again; None where that was not tried."""
+    try:
+        stamp = read_notebook(folder.notebook).run.get(VERIFIED)
+    except NotebookFailed:
+        return None
+    return stamp.get("ok") is True if isinstance(stamp, dict) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ def draw(ax, name, rows):
         ax.set_xticks(range(1, len(levels) + 1), [short(level) for level in levels], rotation=45, ha="right")
     #% if v.target_summary.skew > 1.5 and v.target_summary.min > 0
     ax.set_yscale("log")
+    plain_ticks(ax.yaxis)
     #% endif
 
 
@@ -31,7 +32,6 @@ def draw(ax, name, rows):
             ax.bar(range(len(shares)), shares[label], bottom=left, label=short(label), width=0.85)
             left = left + shares[label].to_numpy()
         ax.set_xticks(range(len(shares)), [short(level) for level in shares.index], rotation=45, ha="right")
-        ax.legend(fontsize=7)
 
 
 #% endif
@@ -44,6 +44,10 @@ for ax in axes.flat[len(association) :]:
     ax.set_visible(False)
 #% if v.task == "regression"
 fig.supylabel(label_of(target))
+#% else
+handles, classes = next((found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], []))
+if handles:
+    fig.legend(handles, classes, title=label_of(target), loc="outside lower center", ncols=len(classes), frameon=False)
 #% endif
 fig.savefig("figures/12_strongest.png", dpi=150, bbox_inches="tight")
 plt.show()

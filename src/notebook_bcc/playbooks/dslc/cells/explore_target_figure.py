@@ -4,6 +4,7 @@ fig, ax = plt.subplots()
 #% if v.target_summary.skew > 1.5 and v.target_summary.min > 0
 ax.hist(answers, bins=np.geomspace(answers.min(), answers.max(), 41), color="tab:blue", edgecolor="white")
 ax.set_xscale("log")
+plain_ticks(ax.xaxis)
 #% else
 ax.hist(answers, bins=40, color="tab:blue", edgecolor="white")
 #% endif

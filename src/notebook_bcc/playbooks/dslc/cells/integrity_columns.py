@@ -1,6 +1,6 @@
 import re
 
-# Columns that cannot help: empty, constant, identifiers, copies of others{{ ", not in the test file" if inputs.test is defined and inputs.test else "" }}
+# Columns that cannot help: empty, constant, identifiers, copies of others{{ ", not in the test file" if "test" in inputs and not v.test_problem | default("") else "" }}
 def is_id(name):
     words = r"id|ids|uuid|guid|key|index|row|rownames?|serial|record|no|nr|instant"
     return re.search(rf"(?i:(^|[^a-z])({words})$|^unnamed)|[a-z](Id|ID)$|编号|序号|学号|工号", name)
@@ -34,7 +34,11 @@ dropped_columns = {name: reason for name, reason in reasons.items() if reason}
 marks = pd.Series({name: mark(df_clean[name]) for name in candidate_columns if name not in dropped_columns}, dtype="object")
 dropped_columns |= dict.fromkeys(marks.index[marks.duplicated()], "duplicate column")
 identifiers = [name for name, reason in dropped_columns.items() if reason == "identifier"]
-#% if inputs.test is defined and inputs.test
-dropped_columns |= {name: "not in test" for name in candidate_columns if name not in new.columns}
+#% if "test" in inputs and not v.test_problem | default("")
+not_in_test = {name: "not in test" for name in candidate_columns if name not in new.columns}
+kept = set(candidate_columns) - set(dropped_columns)
+# A test file without any column to learn from takes none away: it cannot be predicted, but there can be a model.
+test_fits = not kept or not kept <= set(not_in_test)
+dropped_columns |= not_in_test if test_fits else {}
 #% endif
 pd.Series(dropped_columns).head(40).to_frame({{ "不用的原因" if lang == "zh" else "not used because" }}) if dropped_columns else None

@@ -18,7 +18,7 @@ def groups_rows(name):
         return False
     if not is_person(name) and filled / levels > 50 or column.dtype.kind == "f" and (column % 1 != 0).any():
         return False
-    #% if inputs.test is defined and inputs.test
+    #% if "test" in inputs and not v.test_problem | default("")
     # Subjects of the test file that are known from training need no such care.
     return name in new and new[name].isin(column).mean() < 0.05
     #% else

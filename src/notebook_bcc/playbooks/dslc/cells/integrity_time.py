@@ -10,7 +10,7 @@ def orders_rows(name):
     times = df_clean[name].dropna()
     if len(times) < 0.95 * len(df_clean) or times.nunique() < 20:
         return False
-    #% if inputs.test is defined and inputs.test
+    #% if "test" in inputs and not v.test_problem | default("")
     # The test file tells what is asked for: rows that come later, or rows in between.
     return name in new and (new[name].dropna() >= times.quantile(0.99)).mean() > 0.95
     #% else

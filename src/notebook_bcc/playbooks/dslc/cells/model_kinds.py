@@ -40,6 +40,6 @@ for name in text_columns[:20]:
 print(f"数值 {len(number_columns)} 列（偏斜 {len(skewed_columns)} 列，整数取值很少的 {len(code_columns)} 列，缺失 {gap_count:,} 处），"
       f"类别 {len(few_levels) + len(some_levels) + len(many_levels)} 列，文本 {len(word_columns)} 列")
 #% else
-print(f"{len(number_columns)} numbers ({len(skewed_columns)} skewed, {len(code_columns)} with few whole values, {gap_count:,} gaps), "
-      f"{len(few_levels) + len(some_levels) + len(many_levels)} categories, {len(word_columns)} texts")
+print(f"numbers: {len(number_columns)} (skewed: {len(skewed_columns)}, with few whole values: {len(code_columns)}; gaps: {gap_count:,}), "
+      f"categories: {len(few_levels) + len(some_levels) + len(many_levels)}, texts: {len(word_columns)}")
 #% endif

@@ -7,10 +7,13 @@ ends = [float(min(y_holdout.min(), holdout_predicted.min())), float(max(y_holdou
 left.plot(ends, ends, color="0.4", linewidth=1)
 #% if v.metric == "log_rmse"
 left.set(xscale="log", yscale="log")
+plain_ticks(left.xaxis)
+plain_ticks(left.yaxis)
 #% endif
 left.set(xlabel={{ "实际值" if zh else "actual" }}, ylabel={{ "预测值" if zh else "predicted" }}, title={{ "预测与实际" if zh else "Predicted and actual" }})
 right.hist(holdout_predicted - y_holdout, bins=40)
 right.axvline(0, color="0.4", linewidth=1)
+right.locator_params(axis="x", nbins=5)
 right.set(xlabel={{ "预测减实际" if zh else "predicted minus actual" }}, ylabel={{ "行数" if zh else "rows" }}, title={{ "误差" if zh else "Errors" }})
 error_quantiles = {str(q): round(float(error.quantile(q)), 4) for q in (0.05, 0.5, 0.95)}
 upper_fifth = y_holdout >= y_holdout.quantile(0.8)
@@ -29,6 +32,7 @@ ConfusionMatrixDisplay.from_predictions(
     y_holdout, holdout_predicted, labels=model.classes_, display_labels=[label_of(name) for name in model.classes_],
     ax=left, cmap="Blues", colorbar=False,
 )
+left.grid(False)
 left.set(xlabel={{ "预测" if zh else "predicted" }}, ylabel={{ "实际" if zh else "actual" }}, title={{ "混淆矩阵" if zh else "Confusion matrix" }})
 happened = y_holdout == model.classes_[1]
 share, mean = calibration_curve(happened, holdout_probability, n_bins=10, strategy="quantile")
@@ -61,6 +65,7 @@ ConfusionMatrixDisplay.from_predictions(
     y_holdout[seen], holdout_predicted[seen], labels=classes, display_labels=[label_of(name) for name in classes],
     ax=ax, cmap="Blues", colorbar=False, xticks_rotation=45, normalize="true", values_format=".2f",
 )
+ax.grid(False)
 ax.set(xlabel={{ "预测" if zh else "predicted" }}, ylabel={{ "实际" if zh else "actual" }}, title={{ "混淆矩阵（按行归一）" if zh else "Confusion matrix (each row sums to 1)" }})
 fig.savefig("figures/30_confusion.png", dpi=150, bbox_inches="tight")
 plt.show()

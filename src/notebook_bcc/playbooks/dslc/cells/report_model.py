@@ -1,6 +1,7 @@
 #% set plain_names = v.column_names is sequence
 #% set code_names = v.file_codes is string or v.test_codes is string
 #% set format = v.file_facts.format
+#% set by_names = format == "excel" or (format == "text" and not v.file_facts.plain and not v.file_facts.names_fit)
 # Everything that the model needs, as source
 model_source = as_module(
     [
@@ -41,10 +42,13 @@ model_source = as_module(
         #% if v.derived_columns is defined
         derive,
         #% endif
-        #% if format in ["parquet", "feather", "sqlite", "json"]
+        #% if format in ["parquet", "feather", "sqlite", "json"] or (by_names and v.file_facts.header)
         clean_names,
         #% endif
         read_table,
+        #% if by_names
+        names_in,
+        #% endif
         #% if v.grouped_numbers is defined and v.grouped_numbers
         with_numbers,
         #% endif

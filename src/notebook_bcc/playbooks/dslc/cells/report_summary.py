@@ -20,6 +20,10 @@ summary = {
     "split": split_kind,
     "rows": {"learnt from": train_rows, "set aside": holdout_rows},
     "model": chosen,
+    #% if "test" in inputs and v.test_problem | default("")
+    "predictions": None,
+    "no_predictions_because": {{ v.test_problem }},
+    #% endif
     "columns_left_out": dropped_columns,
     "leaks": {{ v.leaks if v.leaks is mapping else "leaks" | name }},
 }
@@ -46,6 +50,9 @@ lines = [
     f"- 训练 {train_rows:,} 行，留出 {holdout_rows:,} 行（划分方式：{{ {"time": "按时间", "group": "按组", "stratified": "分层随机", "random": "随机"}[v.split_kind] | default(v.split_kind) }}）",
     f"- 模型：{'、'.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
     f"- 排除的列：{left_out or '无'}",
+    #% if "test" in inputs and v.test_problem | default("")
+    {{ "- 没有做出预测：" ~ v.test_problem }},
+    #% endif
 ]
 #% else
 left_out = ", ".join(f"{name} ({reason})" for name, reason in list(dropped_columns.items())[:20])
@@ -65,7 +72,10 @@ lines = [
     f"- Learnt from {train_rows:,} rows, {holdout_rows:,} set aside (split: {split_kind})",
     f"- Model: {', '.join(f'{name} {weight:.2f}' for name, weight in chosen.items())}",
     f"- Columns left out: {left_out or 'none'}",
+    #% if "test" in inputs and v.test_problem | default("")
+    {{ "- No predictions were made: " ~ v.test_problem }},
+    #% endif
 ]
 #% endif
 Path("summary.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-print("\n".join(lines))
+print("\n".join(lines).replace("**", ""))

@@ -1,6 +1,4 @@
-#% set absent = {"format": "text"}
-#% set bad = ["empty", "binary", "markup", "damaged", "zip", "gzip", "bzip2", "xz"]
-#% set facts = v.file_facts if v.file_facts.format in bad else v.test_facts | default(absent)
+#% set facts = v.file_facts
 #% set said = {"empty": "is empty.", "binary": "is no table: its bytes are neither text nor a known format.", "markup": "is a web page or XML, not a table.", "damaged": "is an archive that is damaged or locked."}
 #% set said_zh = {"empty": "是空文件。", "binary": "不是表格：内容既不是文本，也不是已知的格式。", "markup": "是网页或 XML，不是表格。", "damaged": "是损坏或加密的压缩包。"}
 readable = can_model = False

@@ -9,9 +9,7 @@ problem = {{ "数据库中没有数据表 " ~ v.file_facts.table ~ "。" if lang
 problem = {{ "Parquet 或 Feather 文件已损坏，无法打开。" if lang == "zh" else "The Parquet or Feather file is damaged and cannot be opened." }}
 #% elif "sheets" in v.file_facts and not v.file_facts.sheets
 problem = {{ "工作簿无法打开，或者是空的。" if lang == "zh" else "The workbook cannot be opened or is empty." }}
-#% elif "sheets" in v.file_facts and not v.file_facts.found
-problem = {{ "工作簿中没有工作表 " ~ v.file_facts.sheet ~ "。" if lang == "zh" else "The workbook has no sheet " ~ v.file_facts.sheet ~ "." }}
 #% else
-problem = {{ "测试文件中没有可以读取的表。" if lang == "zh" else "The test file holds no table that can be read." }}
+problem = {{ "工作簿中没有工作表 " ~ v.file_facts.sheet ~ "。" if lang == "zh" else "The workbook has no sheet " ~ v.file_facts.sheet ~ "." }}
 #% endif
 print(problem)

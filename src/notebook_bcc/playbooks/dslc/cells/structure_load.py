@@ -23,10 +23,15 @@ from contextlib import closing
 #% set unusual = facts.markers | default({}) | keys | reject_in(usual)
 #% set large = (facts.rows | default(0)) * (facts.width | default(0)) >= 500000
 #% if facts.format == "text"
-#% if facts.left_out | default(0)
+#% set own_names = facts.plain or facts.names_fit
+#% if facts.left_out | default(0) and own_names
 def {{ reader | name }}(path, skip={{ facts.begins }}):
-#% else
+#% elif facts.left_out | default(0)
+def {{ reader | name }}(path, names={{ listed if listed is sequence else names | name }}, skip={{ facts.begins }}):
+#% elif own_names
 def {{ reader | name }}(path):
+#% else
+def {{ reader | name }}(path, names={{ listed if listed is sequence else names | name }}):
 #% endif
     """The rows of a file that is written like this one."""
 #% if facts.plain and not unusual and not large and few and not file_codes and not test_codes
@@ -63,9 +68,10 @@ def {{ reader | name }}(path):
 #% endif
 #% if not facts.names_fit
         header={{ 0 if facts.header else None }},
-        names={{ listed if listed is sequence else names | name }},
-#% endif
-#% if not facts.names_fit or "padded" in facts.misfits
+        names=names,
+        index_col=False,
+        usecols=range(len(names)),
+#% elif "padded" in facts.misfits
         index_col=False,
         usecols=range({{ facts.width }}),
 #% endif
@@ -98,7 +104,7 @@ def {{ reader | name }}(path):
     )
 #% endif
 #% elif facts.format == "excel"
-def {{ reader | name }}(path):
+def {{ reader | name }}(path, names={{ listed if listed is sequence else names | name }}):
     """The rows of a workbook that is laid out like this one."""
     table = pd.read_excel(
         path,
@@ -111,7 +117,6 @@ def {{ reader | name }}(path):
         na_values={{ facts.markers | keys }},
 #% endif
     )
-    names = {{ listed if listed is sequence else names | name }}
     return table.set_axis(names if len(names) == table.shape[1] else table.columns.astype(str), axis=1)
 #% elif facts.format == "parquet"
 def {{ reader | name }}(path):
@@ -181,7 +186,7 @@ def {{ reader | name }}(path):
 #% endif
 #% endfor
 row_count, column_count = raw.shape
-#% if "test" in inputs
+#% if test_facts.format
 test_row_count = len(raw_test)
 #% endif
 raw.head()

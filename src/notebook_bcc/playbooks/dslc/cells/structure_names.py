@@ -1,16 +1,3 @@
-def clean_names(names):
-    """Names without needless spaces; an empty one becomes its position, a repeated one gets a number."""
-    cleaned, taken, copies = [], set(), {}
-    for position, name in enumerate(names, 1):
-        name = unique = " ".join(str(name).replace("\ufeff", "").split()) or f"column_{position}"
-        while unique in taken:
-            copies[name] = copies.get(name, 1) + 1
-            unique = f"{name}_{copies[name]}"
-        taken.add(unique)
-        cleaned.append(unique)
-    return cleaned
-
-
 #% for table, facts, names in [["file_facts", v.file_facts, "column_names"], ["test_facts", v.test_facts | default({"format": ""}), "test_names"]]
 #% if facts.format == "text" and not facts.plain
 rows = list(islice(records({{ table | name }} | {"spaced": False}), 300))

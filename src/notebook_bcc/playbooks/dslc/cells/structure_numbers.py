@@ -24,7 +24,7 @@ for name in raw.columns:
         continue
 #% endif
     decimal = decimal_of(raw[name].dropna())
-#% if "test" in inputs
+#% if "test" in inputs and not v.test_problem | default("")
     if name in raw_test and decimal_of(raw_test[name].dropna()) != decimal:
         continue
 #% endif

@@ -1,14 +1,19 @@
 from importlib.util import find_spec
 
-#% if "excel" in v.formats
+
+def missing_reader(facts):
+    """The package that reads a file of this format, if it is not installed."""
+    if facts["format"] == "excel":
+        # The new format of Excel is a zip archive, the old one is not.
+        package = "openpyxl" if zipfile.is_zipfile(facts["file"]) else "xlrd"
+    else:
+        package = "pyarrow" if facts["format"] in ("parquet", "feather") else ""
+    return [package] if package and find_spec(package) is None else []
+
+
+missing_packages = missing_reader(file_facts)
 #% if "test" in inputs
-books = [facts["file"] for facts in [file_facts, test_facts] if facts["format"] == "excel"]
+test_packages = missing_reader(test_facts)
 #% else
-books = [{{ v.file_facts.file }}]
+test_packages = []
 #% endif
-# The new format of Excel is a zip archive, the old one is not.
-packages = {"openpyxl" if zipfile.is_zipfile(book) else "xlrd" for book in books}
-#% else
-packages = {"pyarrow"}
-#% endif
-missing_packages = sorted(package for package in packages if find_spec(package) is None)

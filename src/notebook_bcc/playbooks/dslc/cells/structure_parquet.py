@@ -2,9 +2,10 @@ import pyarrow.dataset
 
 
 def is_whole(path, form):
-    """Whether a Parquet or Feather file, or a folder of them, can be opened: the list of columns stands at the end."""
+    """Whether all of a Parquet or Feather file, or of a folder of them, can be read."""
     try:
-        pyarrow.dataset.dataset(path, format=form)
+        for _ in pyarrow.dataset.dataset(path, format=form).to_batches():
+            pass
     except (OSError, ValueError):
         return False
     return True
