@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -84,7 +85,13 @@ MOST_EXPORTS = 20
 IMPORT_TIME_EFFECTS = {"open", "mkdir", "makedirs", "touch", "read_text", "read_bytes", "write_text", "write_bytes"}
 IMPORT_TIME_EFFECTS |= {"unlink", "load_dotenv", "basicConfig", "register_custom_action", "Popen", "connect"}
 
+# These load an implementation when it is chosen, or what carries a command out when it is more than `--help`;
+# everybody else's imports stand at the top.
+CHOOSERS = ["wiring.py", "cli/run.py"]
+MODULE_NAME = re.compile(rf"{OURS}(\.[a-z_]+)+")
+
 Break = tuple[int, str]
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -164,10 +171,46 @@ def imports_are_visible(module: Module) -> Iterator[Break]:
             yield node.lineno, "relative import"
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             yield node.lineno, "star import"
-        if isinstance(node, FUNCTIONS):
+        if isinstance(node, FUNCTIONS) and not module.lives_in(CHOOSERS):
             for line, name in imported(node):
                 if name.split(".")[0] == OURS:
                     yield line, f"{name} is imported inside a function"
+
+
+def chosen_modules_exist(module: Module) -> Iterator[Break]:
+    """What is imported only when it is chosen fails late: its name is checked here."""
+    if not module.lives_in([*CHOOSERS, "cli/main.py"]):
+        return
+    named = [(line, name) for line, name in imported(module.tree) if name.startswith(f"{OURS}.")]
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+            named.append((node.lineno, node.value))
+            target = node.value.split(".")[1]
+            if target != module.package and LAYERS.get(target, 99) >= LAYERS[module.package]:
+                yield node.lineno, f"{module.package} names {node.value}, which is not below it"
+    for line, name in named:
+        if not _is_there(name) and name != f"{OURS}.__version__":
+            yield line, f"there is no {name}"
+
+
+def _is_there(name: str) -> bool:
+    """Whether a module has this name, or one that could define its last part."""
+    path = PACKAGE.joinpath(*name.split(".")[1:])
+    if path.with_suffix(".py").is_file() or (path / "__init__.py").is_file():
+        return True
+    owner, _, last = name.rpartition(".")
+    file = PACKAGE.joinpath(*owner.split(".")[1:]).with_suffix(".py")
+    if not file.is_file():
+        return False
+    tree = parse(file.read_text(encoding="utf-8"))
+    return last in {part.name for part in tree.body if isinstance(part, DEFINITIONS)} | set(assigned(tree))
+
+
+def assigned(tree: ast.Module) -> Iterator[str]:
+    """The names that a module's own assignments make."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def libraries_have_an_adapter(module: Module) -> Iterator[Break]:
@@ -318,6 +361,7 @@ LAWS: list[Law] = [
     imports_go_down,
     strangers_stay_strangers,
     imports_are_visible,
+    chosen_modules_exist,
     libraries_have_an_adapter,
     only_the_command_line_prints,
     one_event_loop,
@@ -347,8 +391,16 @@ def test_the_house_keeps_the_law(law: Law) -> None:
 
 
 PLACES = [place for places in ADAPTERS.values() for place in places]
-PLACES += [*PURE, *PRINTERS, *LOOP_OWNERS, *BORDER_POSTS, *ENVIRONMENT_READERS, *(f"{one}/" for one in STRANGERS)]
-PLACES += PRIVATE_USERS
+PLACES += [
+    *CHOOSERS,
+    *PRIVATE_USERS,
+    *PURE,
+    *PRINTERS,
+    *LOOP_OWNERS,
+    *BORDER_POSTS,
+    *ENVIRONMENT_READERS,
+    *(f"{one}/" for one in STRANGERS),
+]
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES)))
@@ -371,6 +423,12 @@ BROKEN: list[tuple[Law, str, str]] = [
     (imports_are_visible, "engine/runner.py", "from notebook_bcc.fsm import *"),
     (imports_are_visible, "engine/runner.py", "def f():\n    from notebook_bcc.fsm import table"),
     (imports_are_visible, "engine/runner.py", "class A:\n    async def f(self):\n        import notebook_bcc.fsm"),
+    (imports_go_down, "wiring.py", "def f():\n    from notebook_bcc.cli.main import main"),
+    (chosen_modules_exist, "wiring.py", "def f():\n    from notebook_bcc.kernel.cloud import CloudKernel"),
+    (chosen_modules_exist, "wiring.py", "def f():\n    from notebook_bcc.kernel.interface import CloudKernel"),
+    (chosen_modules_exist, "wiring.py", "KINDS = {'cloud': 'notebook_bcc.kernel.cloud'}"),
+    (chosen_modules_exist, "wiring.py", "KINDS = {'loop': 'notebook_bcc.cli.main'}"),
+    (chosen_modules_exist, "cli/main.py", "COMMANDS = {'fly': 'notebook_bcc.cli.flying'}"),
     (libraries_have_an_adapter, "engine/runner.py", "import zmq.asyncio"),
     (libraries_have_an_adapter, "kernel/local/kernel.py", "def f():\n    import nbformat"),
     (libraries_have_an_adapter, "runs/folder.py", "from sqlite3 import connect"),
@@ -440,6 +498,7 @@ SOUND: list[tuple[str, str]] = [
         "class A:\n    def __init__(self):\n        self._b = 1\n\ndef f(one, other):\n    return one._b == other._b",
     ),
     ("engine/runner.py", "def f(node):\n    return node._fields, type(node).__name__, f.__wrapped__, os._exit"),
+    ("wiring.py", "def f():\n    from notebook_bcc.kernel.interface import Kernel"),
     ("settings.py", "def read():\n    return os.environ['A']"),
     ("__init__.py", f"from notebook_bcc.engine.runner import Runner\n__all__ = {[f'name{i}' for i in range(20)]}"),
 ]

@@ -23,9 +23,9 @@ from notebook_bcc.engine.state import (
     Position,
     RunState,
 )
+from notebook_bcc.journal.encoding import RECORD_TYPES
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
-    RECORD_TYPES,
     ActionCompleted,
     ActionReceived,
     ArtifactPromoted,
@@ -64,6 +64,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.specs import JupyterServerKernelSpec, LlmPlannerSpec, ScriptPlannerSpec
 from notebook_bcc.protocol.tracking import Artifact, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Workflow
@@ -105,7 +106,7 @@ BEFORE = RunState(
     at="2026-01-02T00:00:10Z",
     started_at="2026-01-02T00:00:00Z",
     session_at="2026-01-02T00:00:00Z",
-    planner="scripted",
+    planner=ScriptPlannerSpec(),
     plan=PLAN,
     given_plan=PLAN,
     machine=Machine(State.ACTION_RUNNING, moves=5, entered=8),
@@ -166,8 +167,8 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             "goal": "other",
             "started_at": AT,
             "session_at": AT,
-            "planner": "llm",
-            "kernel_url": "http://localhost:1",
+            "planner": LlmPlannerSpec(),
+            "kernel_spec": JupyterServerKernelSpec(name="ir", url="http://localhost:1"),
             "policies": POLICIES,
             "limits": LIMITS,
             "given_plan": PLAN,
@@ -208,7 +209,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             "recover": "reset",
             "policies": POLICIES,
             "limits": LIMITS,
-            "planner": "llm",
+            "planner": LlmPlannerSpec(),
             "planner_context": PlannerContext(variables={"inputs": {"target": "x"}}),
             "given_variables": {"inputs": {"target": "x"}},
         },

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,17 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.journal.records import (
-    RECORD_TYPES,
-    CellChange,
-    Command,
-    ModelMessage,
-    PlanningAnswered,
-    PlanProposal,
-    RecordBase,
-    decode_record,
-    encode_record,
-)
+from notebook_bcc.journal.encoding import RECORD_TYPES, decode_record, encode_record
+from notebook_bcc.journal.records import CellChange, Command, ModelMessage, PlanningAnswered, PlanProposal, RecordBase
 
 EXAMPLES: Mapping[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
@@ -50,6 +41,8 @@ SIMPLE: Mapping[Any, st.SearchStrategy[Any]] = {
 SPECIAL: Mapping[tuple[str, str], st.SearchStrategy[Any]] = {
     ("Promotion", "artifact_id"): st.from_regex(r"[a-z]{1,5}@[a-z0-9]{1,3}", fullmatch=True),
     ("TransitionAdvice", "target_achieved"): st.none(),
+    ("RemotePlannerSpec", "url"): st.just("http://127.0.0.1:28600"),
+    ("JupyterServerKernelSpec", "url"): st.just("http://127.0.0.1:18600/lab"),
 }
 
 
@@ -58,6 +51,8 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in SIMPLE:
         return SIMPLE[annotation]
+    if origin is Annotated:
+        return values_of(arguments[0])
     if origin is Literal:
         return st.sampled_from(arguments)
     if origin in (Union, types.UnionType):

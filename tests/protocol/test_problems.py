@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from notebook_bcc.errors import MessageInvalid, sentence
-from notebook_bcc.journal.records import RECORD_TYPES
+from notebook_bcc.journal.encoding import RECORD_TYPES
 from notebook_bcc.llm.choice import LlmChoice
 from notebook_bcc.planners.script import file as script_file
 from notebook_bcc.playbook import parts as playbook_parts

@@ -16,14 +16,14 @@ from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.lifecycle import widened
 from notebook_bcc.runs.outline import keep_outline
-from notebook_bcc.runs.session import Company, Delivery, Session
+from notebook_bcc.runs.session import Delivery, Interaction, Session
 from notebook_bcc.views.words import Words
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def carry_out(
-    opening: Callable[[Company], AbstractAsyncContextManager[Session]],
+    opening: Callable[[Interaction], AbstractAsyncContextManager[Session]],
     *,
     view: View,
     words: Words,
@@ -32,8 +32,8 @@ async def carry_out(
 ) -> Exit:
     """Open a session, carry the run out, deliver, and say what came of it."""
     async with drawn(view):
-        company = Company(person=person, warn=lambda text: view.say(text, tone="warning"))
-        async with opening(company) as session:
+        interaction = Interaction(person=person, warn=lambda text: view.say(text, tone="warning"))
+        async with opening(interaction) as session:
             with ctrl_c(session, view, words, person):
                 await _carry(session, view, person)
                 delivery = await _deliver(session, view, verify=verify)

@@ -12,10 +12,10 @@ from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
 from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.predict import MODEL, Doubt, PredictOrder, predict
 from notebook_bcc.views.narration import one_line, safe
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import journals, run_factories
 
 STANDARD_OUTPUT = "-"
 
@@ -55,9 +55,9 @@ async def predict_command(
     target = None if out == STANDARD_OUTPUT else Path(out) if out else Path(f"{data.stem}-predictions.csv")
     if target is not None and target.exists() and not overwrite:
         raise RunRefused(f"{str(target)!r} exists; choose another file with --out, or give --overwrite")
-    kernel = (await load_state(folder)).kernel.name if folder is not None else ""
+    kernel = (await load_state(folder, journals())).kernel.name if folder is not None else ""
     order = PredictOrder(model=model, data=data, kernel=kernel or _DEFAULT_KERNEL, probabilities=probabilities)
-    made = await predict(order, workshop(settings))
+    made = await predict(order, run_factories(settings))
     remarks = [
         *made.remarks,
         *(_remark(one, made.rows, "could not be read and count as missing") for one in made.unread),

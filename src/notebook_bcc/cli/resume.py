@@ -15,6 +15,7 @@ from notebook_bcc.cli.options.model import (
     BudgetCostOption,
     BudgetSecondsOption,
     BudgetTokensOption,
+    budgets_given,
     say_models,
 )
 from notebook_bcc.cli.options.run import (
@@ -36,18 +37,21 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
     given,
-    is_terminal,
+    limits_given,
     settings_of,
 )
+from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.protocol.specs import LlmPlannerSpec
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import Restart, ResumeOrder, load_state, resumed
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.lifecycle import resumed
+from notebook_bcc.runs.order import Restart, ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import LLM_PLANNER, check_choice, kept_choice, planner_spec, workshop
+from notebook_bcc.wiring import check_choice, journals, kept_choice, kernel_spec, planner_spec, run_factories
 
 
 async def resume_command(
@@ -119,19 +123,13 @@ async def resume_command(
             strict_actions=strict_actions,
             interactive=interactive,
         ),
-        limits=given(
-            actions=max_actions,
-            behaviors_per_step=max_behaviors,
-            run_seconds=max_seconds,
-            cell_seconds=cell_timeout,
-            model_tokens=budget_tokens,
-            model_dollars=budget_cost,
-            model_seconds=budget_seconds,
-            model_calls=budget_calls,
-        ),
-        planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
+        limits={
+            **limits_given(max_actions, max_behaviors, max_seconds, cell_timeout),
+            **budgets_given(budget_tokens, budget_cost, budget_seconds, budget_calls),
+        },
+        planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
         # Without a wish for another place the run stays where it was.
-        kernel_url=settings.kernel_url if kernel_url is not None or settings.use_remote_execution else None,
+        kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
         inputs=set_inputs(assign or [], target or []),
     )
     folder = find_run(settings.runs, run)
@@ -140,12 +138,13 @@ async def resume_command(
 
 async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:
     """The language models that will plan the run from here on. Raises MessageInvalid, RunRefused, JournalFailed."""
-    if order.planner:
-        return kept_choice(folder) if order.planner == LLM_PLANNER else None
+    if order.planner_spec is not None:
+        return kept_choice(folder) if isinstance(order.planner_spec, LlmPlannerSpec) else None
     # Folding a long journal takes a while: only where there may be models at all.
-    if not folder.models.exists() or (await load_state(folder)).planner != LLM_PLANNER:
+    if not folder.models.exists():
         return None
-    return kept_choice(folder)
+    planner = (await load_state(folder, journals())).planner
+    return kept_choice(folder) if isinstance(planner, LlmPlannerSpec) else None
 
 
 async def go_on(
@@ -165,9 +164,9 @@ async def go_on(
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=verify)
     if models is not None:
         say_models(models, view, words)
-    tools = workshop(settings)
+    factories = run_factories(settings)
     return await carry_out(
-        lambda company: resumed(folder, order, workshop=tools, company=company),
+        lambda interaction: resumed(folder, order, factories=factories, interaction=interaction),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,

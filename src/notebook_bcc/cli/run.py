@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.carry import carry_out
-from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
@@ -32,6 +30,7 @@ from notebook_bcc.cli.options.model import (
     PricesOption,
     PromptsOption,
     ShareOption,
+    budgets_given,
     chosen_models,
     say_models,
 )
@@ -54,23 +53,21 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
     given,
-    is_terminal,
+    limits_given,
     out_paths,
     settings_of,
 )
-from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.runs.lifecycle import RunOrder, started
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
     LLM_PLANNER,
     PLAYBOOK_PLANNER,
     SCRIPT_PLANNER,
     data_order,
+    kernel_spec,
     planner_spec,
+    run_factories,
     run_order,
-    workshop,
 )
 
 
@@ -192,6 +189,14 @@ async def run_command(
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable, 8 completed without an answer.
     """
+    # Not for `--help`: what carries a run out takes longer to load than its options.
+    from notebook_bcc.cli.carry import carry_out
+    from notebook_bcc.cli.console import ConsolePerson
+    from notebook_bcc.cli.view.choice import choose_view, is_terminal
+    from notebook_bcc.protocol.limits import Limits, Policies
+    from notebook_bcc.runs.lifecycle import started
+    from notebook_bcc.runs.order import RunOrder
+
     settings = settings_of(
         runs=runs,
         lang=lang,
@@ -214,9 +219,7 @@ async def run_command(
         lang=settings.lang,
     )
     embedded = wish is not None and planner in ("", PLAYBOOK_PLANNER, LLM_PLANNER)
-    budgets = given(
-        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
-    )
+    budgets = budgets_given(budget_tokens, budget_cost, budget_seconds, budget_calls)
     models = chosen_models(
         planner,
         model=model,
@@ -231,7 +234,7 @@ async def run_command(
     out_file, out_folder = out_paths(out)
     order = RunOrder(
         name=name,
-        planner=planner_spec(
+        planner_spec=planner_spec(
             planner or (PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER), dialect=dialect, settings=settings
         ),
         goal=goal,
@@ -247,12 +250,10 @@ async def run_command(
             ),
         ),
         limits=Limits(
-            actions=settings.max_execution_steps,
-            **given(behaviors_per_step=max_behaviors, run_seconds=max_seconds, cell_seconds=cell_timeout),
+            **limits_given(settings.max_execution_steps, max_behaviors, max_seconds, cell_timeout),
             **budgets,
         ),
-        kernel=kernel,
-        kernel_url=settings.kernel_url,
+        kernel_spec=kernel_spec(settings, kernel),
         models=models,
         out=out_file,
         out_folder=out_folder,
@@ -263,9 +264,9 @@ async def run_command(
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=not no_verify)
     if models is not None:
         say_models(models, view, words)
-    tools = workshop(settings)
+    factories = run_factories(settings)
     return await carry_out(
-        lambda company: started(order, root=settings.runs, workshop=tools, company=company),
+        lambda interaction: started(order, root=settings.runs, factories=factories, interaction=interaction),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,

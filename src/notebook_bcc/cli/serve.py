@@ -20,10 +20,11 @@ from notebook_bcc.cli.options.model import (
     PricesOption,
     PromptsOption,
     ShareOption,
+    budgets_given,
     chosen_models,
     say_models,
 )
-from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption, given, settings_of
+from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption, settings_of
 from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.view.plain import QuietView
 from notebook_bcc.errors import SettingsInvalid
@@ -100,9 +101,7 @@ async def serve_command(
       nbcc serve --planner llm --model openai:gpt-4o-mini --budget-cost 5
       nbcc run houses.csv --planner http://127.0.0.1:28600               in another terminal
     """
-    budgets = given(
-        model_tokens=budget_tokens, model_dollars=budget_cost, model_seconds=budget_seconds, model_calls=budget_calls
-    )
+    budgets = budgets_given(budget_tokens, budget_cost, budget_seconds, budget_calls)
     models = chosen_models(
         planner,
         model=model,

@@ -24,6 +24,7 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter
+from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import Event
 from notebook_bcc.protocol.workflow import Workflow
@@ -39,8 +40,8 @@ class StateChanges(TypedDict, total=False):
     started_at: str
     session_at: str
     elapsed_before: float
-    planner: str
-    kernel_url: str
+    planner: PlannerSpec | None
+    kernel_spec: KernelSpec
     policies: Policies
     limits: Limits
     given_plan: Workflow | None

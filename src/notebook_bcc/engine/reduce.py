@@ -98,8 +98,8 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> StateChanges:
         "goal": record.goal,
         "started_at": at,
         "session_at": at,
-        "planner": record.planner,
-        "kernel_url": record.kernel_url,
+        "planner": record.chosen_planner,
+        "kernel_spec": record.chosen_kernel,
         "policies": record.policies,
         "limits": record.limits,
         "given_plan": record.workflow,
@@ -107,7 +107,7 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> StateChanges:
         "given_title": record.title,
         "plan": record.workflow,
         "planner_context": replace(state.planner_context, variables=dict(record.variables)),
-        "kernel": KernelState(name=record.kernel),
+        "kernel": KernelState(name=record.chosen_kernel.name),
         "document": Document(title=record.title),
     }
 
@@ -135,10 +135,10 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         changes["policies"] = record.policies
     if record.limits is not None:
         changes["limits"] = record.limits
-    if record.planner:
-        changes["planner"] = record.planner
-    if record.kernel_url is not None:
-        changes["kernel_url"] = record.kernel_url
+    if (planner := record.chosen_planner) is not None:
+        changes["planner"] = planner
+    if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
+        changes["kernel_spec"] = kernel
     return changes
 
 

@@ -19,6 +19,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, Question
 from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
@@ -179,8 +180,8 @@ class RunState:
     started_at: str = ""
     session_at: str = ""
     elapsed_before: float = 0.0
-    planner: str = ""
-    kernel_url: str = ""
+    planner: PlannerSpec | None = None
+    kernel_spec: KernelSpec = field(default_factory=LocalKernelSpec)
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     given_plan: Workflow | None = None

@@ -13,13 +13,13 @@ from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.exchange import cut
 from notebook_bcc.llm.frame import Frame
 from notebook_bcc.llm.guard.guardrails import guardrails_of
-from notebook_bcc.llm.limits import LlmLimits
+from notebook_bcc.llm.limits import LlmLimits, Share
 from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round
 from notebook_bcc.llm.prompt.evidence import OURS, Attempt, facts_of, images_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
 from notebook_bcc.llm.prompt.parts import build_prompt, estimate_tokens
-from notebook_bcc.llm.prompt.sharing import Share, sharing
+from notebook_bcc.llm.prompt.sharing import sharing
 from notebook_bcc.llm.stream.scanner import Scanner
 from notebook_bcc.llm.verdicts import behavior_of
 from notebook_bcc.llm.writing import AnswerProgress, Demands

@@ -23,13 +23,12 @@ from notebook_bcc.llm.frame import Frame, frame_of
 from notebook_bcc.llm.guard.guard import objection
 from notebook_bcc.llm.guard.guardrails import DividesWork, guardrails_of, is_open
 from notebook_bcc.llm.judge import Judge, follows_open
-from notebook_bcc.llm.limits import Fallback, LlmLimits
+from notebook_bcc.llm.limits import Fallback, LlmLimits, Share
 from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round, stuck
 from notebook_bcc.llm.prompt.evidence import Attempt, attempt_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
 from notebook_bcc.llm.prompt.parts import build_prompt
-from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.llm.proposals import with_columns, with_proposals
 from notebook_bcc.llm.verdicts import (
     behavior_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.protocol.message import Message, validated
@@ -177,7 +177,9 @@ BUILTIN_ACTIONS: Mapping[str, type[ActionBase]] = {
 # These change the notebook or the plan; any other action may run code.
 WITHOUT_KERNEL = frozenset(BUILTIN_ACTIONS) - {"exec"}
 
-_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(Annotated[BuiltinAction, Field(discriminator="action")])
+_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(
+    Annotated[BuiltinAction, Field(discriminator="action")], config=ConfigDict(defer_build=True)
+)
 
 
 def action_name(data: Any) -> str:  # Any: whatever a planner sent

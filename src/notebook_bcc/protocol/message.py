@@ -25,7 +25,12 @@ class Message(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="allow", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
+        defer_build=True,
+        frozen=True,
+        extra="allow",
+        populate_by_name=True,
+        serialize_by_alias=True,
+        ser_json_inf_nan="strings",
     )
 
     spellings: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -12,11 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
-from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
+from notebook_bcc.protocol.specs import JournalSpec, SqliteJournalSpec
 from notebook_bcc.runs.handover import delivered_by
+
+if TYPE_CHECKING:
+    from notebook_bcc.llm.choice import ChoiceFiles
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"
@@ -75,6 +79,11 @@ class RunFolder:
     @property
     def journal(self) -> Path:
         return self.path / "journal.sqlite"
+
+    @property
+    def journal_spec(self) -> JournalSpec:
+        """Where the run is recorded."""
+        return SqliteJournalSpec(path=str(self.journal))
 
     @property
     def lock(self) -> Path:

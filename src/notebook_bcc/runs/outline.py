@@ -25,8 +25,8 @@ from notebook_bcc.runs.verify import verified_stamp
 
 _NAME: Final = ".outline.json"
 _VERIFIED: Final = ".verified.json"
-_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before", "planner")
-_PLAIN_TOO: Final = ("kernel_url", "actions_completed", "reward", "failure_reason")
+_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before")
+_PLAIN_TOO: Final = ("actions_completed", "reward", "failure_reason")
 
 
 def keep_outline(folder: RunFolder, state: RunState) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 from notebook_bcc.errors import MessageInvalid, RunRefused
 from notebook_bcc.kernel.interface import CellError, Execution, Kernel
 from notebook_bcc.protocol.predicting import ModelFacts, RowDoubts
-from notebook_bcc.runs.factories import KernelWish, Workshop
+from notebook_bcc.protocol.specs import LocalKernelSpec
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.new_rows import rewrite
 
 MODEL = "model.pkl"
@@ -78,15 +79,15 @@ class Predictions:
     unknown: tuple[Doubt, ...] = ()
 
 
-async def predict(order: PredictOrder, workshop: Workshop) -> Predictions:
+async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
     """The predictions. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
     model, data = order.model, order.data
     if not data.exists() or not os.access(data, os.R_OK):
         raise RunRefused(f"data file {str(data)!r} does not exist or cannot be read")
     with tempfile.TemporaryDirectory(prefix="nbcc-predict-", ignore_cleanup_errors=True) as scratch:
         written = Path(scratch) / _WRITTEN
-        wish = KernelWish(name=order.kernel, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
-        kernel = workshop.make_kernel(wish)
+        spec = LocalKernelSpec(name=order.kernel)
+        kernel = factories.make_kernel(spec, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
         try:
             await kernel.start()
             loaded = await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{str(model)!r} cannot be loaded")

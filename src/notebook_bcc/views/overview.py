@@ -11,9 +11,9 @@ from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import RunSummary, only_delivery_is_left
 from notebook_bcc.runs.outline import was_verified
 from notebook_bcc.runs.saver import models_used
+from notebook_bcc.runs.summary import RunSummary, only_delivery_is_left
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.words import Words, clock_time

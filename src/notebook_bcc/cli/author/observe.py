@@ -14,12 +14,12 @@ from notebook_bcc.cli.options.run import DialectOption, JsonOption, RunArgument,
 from notebook_bcc.cli.upcoming import Ahead, Upcoming, ahead, endpoint, taken_up, upcoming
 from notebook_bcc.engine.runner import utc_now
 from notebook_bcc.journal.lock import lock_holder
-from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.views.narration import safe
-from notebook_bcc.wiring import dialect_of
+from notebook_bcc.wiring import dialect_of, journals
 
 GeneratingOption = Annotated[
     bool | None,
@@ -72,7 +72,7 @@ async def observe_command(
 async def place_of(folder: RunFolder) -> Ahead:
     """Where the run is when it needs somebody, without disturbing it."""
     running = lock_holder(folder.lock) is not None
-    state, now = await load_state(folder), utc_now()
+    state, now = await load_state(folder, journals()), utc_now()
     return ahead(state if running else taken_up(state, at=now), at=now)
 
 

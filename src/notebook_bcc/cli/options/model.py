@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from notebook_bcc.cli.view.plain import View
+from notebook_bcc.cli.options.run import given
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
-from notebook_bcc.llm.limits import Fallback
-from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import LLM_PLANNER
+
+if TYPE_CHECKING:
+    from notebook_bcc.cli.view.plain import View
 
 ModelOption = Annotated[
     str,
@@ -71,6 +73,13 @@ BudgetCallsOption = Annotated[
 ]
 
 _SHARED: Final[Mapping[Share, str]] = {"values": "share_values", "schema": "share_schema", "none": "share_none"}
+
+
+def budgets_given(
+    tokens: int | None, cost: float | None, seconds: float | None, calls: int | None
+) -> dict[str, Any]:  # Any: numbers
+    """The limits of what models may take that were given."""
+    return given(model_tokens=tokens, model_dollars=cost, model_seconds=seconds, model_calls=calls)
 
 
 def chosen_models(

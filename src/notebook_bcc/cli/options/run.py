@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from notebook_bcc.cli.view.live import LiveView
-from notebook_bcc.cli.view.plain import JsonView, PlainView, QuietView, View
 from notebook_bcc.errors import BccError
 from notebook_bcc.protocol.vocabulary import Language
 from notebook_bcc.runs.folder import LAST, run_folders
 from notebook_bcc.settings import Settings, read_address, read_settings, read_token
-from notebook_bcc.views.words import Words
 
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
@@ -136,6 +132,13 @@ def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
     return {name: value for name, value in values.items() if value is not None}
 
 
+def limits_given(
+    actions: int | None, behaviors: int | None, seconds: float | None, cell_seconds: float | None
+) -> dict[str, Any]:  # Any: numbers
+    """The limits of a run that were given."""
+    return given(actions=actions, behaviors_per_step=behaviors, run_seconds=seconds, cell_seconds=cell_seconds)
+
+
 def out_paths(out: str) -> tuple[Path | None, Path | None]:
     """The notebook's own path, or the folder for everything, or neither."""
     if not out:
@@ -144,17 +147,3 @@ def out_paths(out: str) -> tuple[Path | None, Path | None]:
     unmade = not path.suffix and not path.exists()
     is_folder = out.endswith("/") or unmade or (path.is_dir() and path.suffix != ".ipynb")
     return (None, path) if is_folder else (path, None)
-
-
-def choose_view(words: Words, *, as_json: bool, quiet: bool, verifies: bool = True) -> View:
-    """JSON or nothing if asked for, the live view on a terminal, plain lines elsewhere."""
-    if as_json:
-        return JsonView()
-    if quiet:
-        return QuietView()
-    return LiveView(words, verifies=verifies) if is_terminal() else PlainView(words)
-
-
-def is_terminal() -> bool:
-    """Whether somebody sits in front of our output and can answer."""
-    return sys.stdin.isatty() and sys.stdout.isatty()

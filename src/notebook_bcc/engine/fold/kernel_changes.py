@@ -50,8 +50,8 @@ def with_kernel(state: RunState, kernel: KernelState) -> StateChanges:
 def kernel_left(state: RunState, record: RunResumed) -> KernelState:
     """The kernel as the process before has left it."""
     kernel = replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0)
-    if record.kernel_url is not None:
-        # On another server there is no such kernel.
+    if record.chosen_kernel(state.kernel_spec) is not None:
+        # Elsewhere there is no such kernel.
         kernel = replace(kernel, session="", known=False)
     # A question that waits for its answer is asked again as it was asked.
     taken_up = kernel.session and kernel.known

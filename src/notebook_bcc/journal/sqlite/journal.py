@@ -23,6 +23,7 @@ from notebook_bcc.journal.sqlite.file import (
     connect_writer,
     create_file,
     flushing,
+    raise_format,
     reading,
     structural_problem,
     writing,
@@ -224,6 +225,7 @@ class SqliteJournal(SqliteReader):
         # Not in a thread: a commit takes less time than the way there and back.
         if self._writer is None:
             self._writer = connect_writer(self._path)
+            raise_format(self._path, self._writer)
         db = self._writer
         with writing(self._path, db):
             db.execute("BEGIN IMMEDIATE")

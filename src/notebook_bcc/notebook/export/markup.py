@@ -7,21 +7,19 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
-
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
-from pygments import highlight
-from pygments.formatters.html import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
+from typing import TYPE_CHECKING, Any
 
 from notebook_bcc.notebook.export.maths import mathml
 from notebook_bcc.notebook.export.sanitising import is_embedded_image, is_safe_link, safe_html
+
+# Only a run that has ended, and an export, make a page: the libraries are loaded with the first one.
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
 
 _SLUG = re.compile(r"[^\w]+")
 _IMAGE_MIME = re.compile(r"image/(?:png|jpeg|gif|webp|svg\+xml)")
@@ -56,6 +54,11 @@ class _Placeholders:
 
 def highlighted(source: str, *, language: str) -> str:
     """Source code as spans with pygments' short class names; plain text when the language is not known."""
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
     try:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -113,6 +116,8 @@ def _plain(inline: Token) -> str:
 
 
 def _parser(*, html: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "math_inline", _inline_math)
     parser.block.ruler.before("fence", "math_block", _block_math, {"alt": ["paragraph", "reference", "blockquote"]})

@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Literal
 
 import httpx2
 
@@ -17,11 +16,9 @@ from notebook_bcc.planners.remote.failures import one_line
 from notebook_bcc.planners.remote.stream import ActionReader, RemoteLimits
 from notebook_bcc.protocol.dialects import actions_from_v1, request_to_v1, response_from_v1
 from notebook_bcc.protocol.messages import GeneratingResponse, PlanningResponse, Request
-from notebook_bcc.protocol.vocabulary import ShotType
+from notebook_bcc.protocol.vocabulary import Dialect, ShotType
 
-__all__ = ["Dialect", "RemoteLimits", "RemotePlanner", "RemoteTimeouts"]
-
-Dialect = Literal["v2", "v1"]
+__all__ = ["RemoteLimits", "RemotePlanner", "RemoteTimeouts"]
 
 
 @dataclass(frozen=True, slots=True)
