@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-versions check lint bench score model-runs test-llm kill-test format schemas constraints clean
+.PHONY: help demo test test-versions check lint coverage docs wheel release hooks bench score model-runs test-llm kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -13,6 +13,8 @@ UV ?= $(shell command -v uv 2>/dev/null)
 WORKERS ?= logical
 TESTS ?=
 TABLES ?= penguins titanic
+SEED ?= 1
+SAMPLE ?= 100
 
 # The environment that is made and used.
 VENV := .venv
@@ -50,6 +52,27 @@ lint: $(VENV)/.dev-ready ## formatting, lint and types
 	$(RUN) ruff check
 	$(RUN) mypy
 
+coverage: $(VENV)/.dev-ready ## run the tests and show what they cover: total, least covered modules, pages in build/coverage/html
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist worksteal --cov --cov-report= $(TESTS); status=$$?; \
+	$(RUN) coverage html --quiet && $(RUN) coverage report --sort=cover >build/coverage/report.txt || exit 1; \
+	echo && echo 'The least covered modules:' && head -n 22 build/coverage/report.txt && \
+	tail -n 1 build/coverage/report.txt && echo 'pages: build/coverage/html/index.html' && exit $$status
+
+docs: $(VENV)/.docs-ready ## build the documentation site into build/site, strictly and offline
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --clean --quiet
+	@$(BIN)/python .ci/check_site.py build/site
+
+wheel: $(VENV)/.dev-ready ## build wheel and sdist into dist/ and check them
+	@rm -rf dist && $(RUN) hatchling build >/dev/null 2>&1 || $(RUN) hatchling build
+	@$(BIN)/python .ci/check_release.py dist
+
+release: wheel ## what can be published: the same, and a table run through the wheel in an empty environment elsewhere
+	@$(BIN)/python .ci/check_release.py dist --install
+
+hooks: $(VENV)/.dev-ready ## run ruff before each commit and mypy before each push, with this environment's own
+	$(RUN) pre_commit install
+
 bench: $(VENV)/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
 	$(RUN) benchmarks
 
@@ -66,6 +89,9 @@ test-llm: $(VENV)/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM 
 
 kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)
+
+mutants: $(VENV)/.dev-ready ## change the code in random places and count what the quick tests notice (SEED=7 SAMPLE=100; up to 45 minutes)
+	$(BIN)/python tests/mutants.py --seed $(SEED) --sample $(SAMPLE)
 
 format: $(VENV)/.dev-ready ## put the sources into their one form
 	$(RUN) ruff format
@@ -95,6 +121,10 @@ $(VENV)/.demo-ready: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.dev-ready: $(VENV)/.made pyproject.toml constraints.txt
 	$(call install,ml$(comma)dev$(comma)llm)
 	@touch $(VENV)/.demo-ready $@
+
+$(VENV)/.docs-ready: $(VENV)/.made pyproject.toml constraints.txt
+	$(call install,docs)
+	@touch $@
 
 $(VENV)/.bench-ready: $(VENV)/.made pyproject.toml constraints.txt
 	$(call install,ml$(comma)dev$(comma)llm$(comma)bench)

@@ -39,11 +39,11 @@ GATES: Mapping[str, Callable[[Bench], list[Row]]] = {
     "G6": durable.growing_state,
     "G7": serial.observation_codec,
     "G8": fsm.transitions_with_history,
-    "G9": service.beside_fastapi,
     "G10": ndjson.reading_lines,
     "G11": llm_scanner.closed_objects,
     "LLM": llm_planner.beside_the_model,
     "payload": payload.sizes,
+    "service": service.beside_starlette,
     "SCALE": scale.long_runs,
 }
 PACKAGES = (
@@ -58,7 +58,7 @@ PACKAGES = (
     "transitions",
     "pydantic",
     "orjson",
-    "fastapi",
+    "starlette",
     "uvicorn",
     "httpx2",
     "ijson",

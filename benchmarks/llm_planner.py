@@ -143,8 +143,8 @@ class _Timed:
         with self._counted():
             return await self._planner.plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        async with aclosing(self._planner.generate(request, spare=spare)) as items:  # type: ignore[type-var]
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        async with aclosing(self._planner.generate(request, fallback=fallback)) as items:  # type: ignore[type-var]
             while True:
                 with self._counted():
                     item = await anext(items, None)

@@ -49,7 +49,7 @@ def closed_objects(bench: Bench) -> list[Row]:
         return compare(samples, gate="G11", what=what, ours=sides[0], peer=sides[1], unit="ms", limit=limit, note=note)
 
     return [
-        *(row(kind, size, PUSH, None if kind else 0.50) for kind in texts for size in SIZES),
+        *(row(kind, size, PUSH, None) for kind in texts for size in SIZES),
         row("", 16, ASYNC, None, _tolerance()),
     ]
 

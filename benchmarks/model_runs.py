@@ -27,7 +27,8 @@ from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import ActionReceived, GeneratingAsked, ModelAsked, Warned
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import read_entries
+from notebook_bcc.runs.history import read_entries
+from notebook_bcc.wiring import journals
 
 _ROOT = Path(__file__).parent.parent
 # By what the planner says when the playbook writes in the model's place.
@@ -121,7 +122,7 @@ async def _tally(folder: RunFolder) -> Tally:
     gave_way: set[str] = set()
     acted: set[str] = set()
     request = ""
-    async for entry in read_entries(folder):
+    async for entry in read_entries(folder, journals()):
         state = reduce(state, entry)
         record = entry.record
         if isinstance(record, GeneratingAsked):

@@ -1,9 +1,9 @@
 """G10: reading a streamed answer, beside httpx2's own lines and json.
 
-Three comparisons. Whole clients over loopback from the same server: `planners/remote` as a run uses it, against httpx2
-with its own transport, `aiter_lines` and `json.loads`. The same with our reader on httpx2's transport: what both sides
-share is then most of it. And the reading alone, from chunks that are there already: our reader from bytes to actions,
-against `aiter_lines` and `json.loads`. Streams that break a careless reader come first: ours must read every one.
+Two comparisons. Whole clients over loopback from the same server: `planners/remote` as a run uses it, against httpx2
+with `aiter_lines` and `json.loads`; both on httpx2's transport, which is most of it. And the reading alone, from chunks
+that are there already: our reader from bytes to actions, against `aiter_lines` and `json.loads`. Streams that break a
+careless reader come first: ours must read every one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from notebook_bcc.planners.remote.stream import ActionReader, RemoteLimits
 from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.protocol.observation import Current, Location, Observation, Progress
 
-OURS, SHARED, HTTPX = "our reader", "our reader on httpx2", "httpx2"
+OURS, HTTPX = "our reader", "httpx2"
 STREAMS, PASSES = 15, 20
 OBSERVATION = Observation(location=Location(current=Current(stage_id="s", step_id="t"), progress=Progress()))
 
@@ -39,20 +39,18 @@ def reading_lines(bench: Bench) -> list[Row]:
         samples = interleave(
             [
                 Contender(OURS, lambda: asyncio.run(_measured(_ours_over_loopback, server, _ours))),
-                Contender(SHARED, lambda: asyncio.run(_measured(_ours_over_httpx, server, _ours))),
                 Contender(HTTPX, lambda: asyncio.run(_measured(_httpx_over_loopback, server, _httpx))),
             ],
             rounds=bench.rounds,
         )
 
-    def row(what: str, figure: str, limit: float | None, ours: str = OURS) -> Row:
-        sides = (ours, figure), (HTTPX, figure)
+    def row(what: str, figure: str, limit: float | None) -> Row:
+        sides = (OURS, figure), (HTTPX, figure)
         return compare(samples, gate="G10", what=what, ours=sides[0], peer=sides[1], unit="us", limit=limit)
 
     return [
         _odd_streams(),
-        row("a line read over loopback as a run reads it, whole clients (CPU)", "loopback", 0.60),
-        row("the same, both on httpx2's transport (CPU)", "loopback", None, SHARED),
+        row("a line read over loopback as a run reads it, whole clients (CPU)", "loopback", None),
         row("a line read, no network, chunks of one line (CPU)", "lines", 0.60),
         row("the same, chunks that end anywhere (CPU)", "pieces", 0.60),
     ]
@@ -138,14 +136,7 @@ async def _arriving(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _ours_over_loopback(server: Served) -> float:
-    return await _each_line_of(RemotePlanner(server.url))
-
-
-async def _ours_over_httpx(server: Served) -> float:
-    return await _each_line_of(RemotePlanner(server.url, transport=httpx2.AsyncHTTPTransport()))
-
-
-async def _each_line_of(planner: RemotePlanner) -> float:
+    planner = RemotePlanner(server.url)
 
     async def once(request: Request) -> int:
         return sum([isinstance(item, ActionData) async for item in planner.generate(request)])

@@ -30,10 +30,12 @@ from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.protocol.specs import PlannerSpec
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
-from notebook_bcc.runs.factories import Workshop
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.session import Company, session_of
+from notebook_bcc.runs.session import Interaction, session_of
+from notebook_bcc.wiring import journals
 
 ACTIONS_PER_BEHAVIOR = 20
 PLAN = Workflow(name="bench", stages=(Stage(id="stage", steps=(Step(id="step", goal="all of it"),)),))
@@ -177,21 +179,22 @@ class Done:
 async def _in_session(planner: ScriptedPlanner, journal: SqliteJournal, run: RunFolder, *, lean: bool) -> Done:
     """One run as `nbcc run` carries it out: kernel, journal, notebook saved while it goes on and at its end."""
 
-    async def given(spec: str, folder: RunFolder) -> Planner:
+    async def given(spec: PlannerSpec | None, folder: RunFolder) -> Planner:
         return planner
 
-    workshop = Workshop(
-        make_kernel=lambda wish: LocalKernel(name=wish.name, cwd=wish.cwd, lean=lean),
+    factories = RunFactories(
+        make_kernel=lambda spec, *, cwd, output_bytes: LocalKernel(name=spec.name, cwd=cwd, lean=lean),
         make_planner=given,
+        journals=journals(),
         make_registry=ActionRegistry,
         now=lambda: datetime.now(UTC),
     )
     run.work.mkdir()
-    company = Company(person=None, warn=_refuse)
+    interaction = Interaction(person=None, warn=_refuse)
     first, kernel_start = _first_record(planner), 0.0
     begin = before = time.perf_counter()
     cpu = time.process_time()
-    async with session_of(run, journal, first, workshop=workshop, company=company) as session:
+    async with session_of(run, journal, first, factories=factories, interaction=interaction) as session:
         await session.begin(first)
         async for entry in session.entries():
             if isinstance(entry.record, KernelStarted):

@@ -103,9 +103,9 @@ class Weighing(ScriptedPlanner):
 
     weight = 0
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         self.weight = len(request.to_json())
-        async for item in super().generate(request, spare=spare):
+        async for item in super().generate(request, fallback=fallback):
             yield item
 
 

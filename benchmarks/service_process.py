@@ -1,4 +1,4 @@
-"""The servers that G9 and G10 ask: `python -m benchmarks.service_process KIND`, KIND one of `KINDS`.
+"""The servers that the service's rows and G10 ask: `python -m benchmarks.service_process KIND`, KIND one of `KINDS`.
 
 Prints its address, then for every line on its input the CPU seconds it has spent.
 """
@@ -13,6 +13,13 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
 from benchmarks.serial import TypedRequest
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.protocol.messages import Request
@@ -22,7 +29,7 @@ from notebook_bcc.server.settings import ServerSettings
 
 Json = dict[str, Any]  # Any: JSON, as a planner writes it
 
-KINDS = ("ours", "reading", "fastapi", "typed", "validating")
+KINDS = ("ours", "starlette", "validating")
 
 LINES = 100
 ANSWER: Json = {
@@ -50,66 +57,43 @@ def say(address: str) -> None:
     threading.Thread(target=answer_cpu, daemon=True).start()
 
 
-async def ours(*, reading: bool = False) -> None:
+async def ours() -> None:
     async def generate(_: Request) -> AsyncIterator[Json]:
         for number in range(LINES):
             yield action(number)
 
-    def plan(request: Request) -> Json:
-        # The messages are made together: whoever reads one has paid for all of them.
-        assert not reading or request.observation.location.current.step_id
-        return ANSWER
-
-    planner = CallablePlanner(plan=plan, generate=generate)
+    planner = CallablePlanner(plan=lambda _: ANSWER, generate=generate)
     await serve(build_app(planner, ServerSettings(port=0)), ready=say)
 
 
-async def fastapi(kind: str) -> None:
-    """As FastAPI's own documentation has it, on the same server with the same settings as ours.
+async def starlette(*, validating: bool) -> None:
+    """As Starlette's own documentation has it, on the same server with the same settings as ours."""
 
-    `fastapi` takes a dict and says nothing of what it answers, as the peer that the limit was set with; `typed` names
-    the type of its answer, which spares FastAPI a walk over it; `validating` has models for the request as well.
-    """
-    import orjson
-    import uvicorn
-    from fastapi import Body, FastAPI
-    from fastapi.responses import StreamingResponse
+    async def planning(request: HttpRequest) -> Response:
+        if validating:
+            assert TypedRequest.model_validate_json(await request.body()).observation
+        else:
+            assert (await request.json())["observation"]
+        return JSONResponse(ANSWER)
 
-    app = FastAPI()
-
-    async def planning(body: Json = Body()):  # type: ignore[no-untyped-def]  # noqa: B008  the first kind
-        assert body["observation"]
-        return ANSWER
-
-    async def typed_planning(body: Json = Body()) -> Json:  # noqa: B008  FastAPI's way to ask for the body
-        assert body["observation"]
-        return ANSWER
-
-    async def checked_planning(body: TypedRequest) -> Json:
-        assert body.observation
-        return ANSWER
-
-    app.post("/planning")({"fastapi": planning, "typed": typed_planning, "validating": checked_planning}[kind])
-
-    @app.post("/generating")
-    async def generating(body: Json = Body()) -> StreamingResponse:  # noqa: B008  as above
-        assert body["observation"]
+    async def generating(request: HttpRequest) -> Response:
+        assert (await request.json())["observation"]
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def lines() -> AsyncIterator[bytes]:
         for number in range(LINES):
             yield orjson.dumps({"action": action(number)}) + b"\n"
 
+    routes = [Route("/planning", planning, methods=["POST"]), Route("/generating", generating, methods=["POST"])]
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     say(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, ws="none", proxy_headers=False)
+    config = uvicorn.Config(
+        Starlette(routes=routes), http="h11", log_config=None, access_log=False, server_header=False, ws="none"
+    )
     await uvicorn.Server(config).serve([listener])
 
 
 if __name__ == "__main__":
     kind = sys.argv[1]
-    if kind in ("ours", "reading"):
-        asyncio.run(ours(reading=kind == "reading"))
-    else:
-        asyncio.run(fastapi(kind))
+    asyncio.run(ours() if kind == "ours" else starlette(validating=kind == "validating"))

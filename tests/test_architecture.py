@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,13 +40,13 @@ STRANGERS = {"engine": {"playbook", "llm"}, "kernel/inside": {OURS}, "cli": {"co
 ADAPTERS = {
     "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
-    "uvicorn": ["server/serving.py", "server/connection.py"],
-    "httptools": ["server/connection.py", "planners/remote/transport.py"],
+    "uvicorn": ["server/serving.py"],
+    "starlette": ["server/"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
-    "msgspec": ["protocol/deferred.py", "llm/stream/scanner.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
+    "latex2mathml": ["notebook/export/maths.py"],
     "httpx2": ["planners/", "llm/", "kernel/", "conformance/"],
     "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "runs/heads/sqlite.py"],
@@ -63,7 +64,7 @@ PRINTERS = ["cli/"]
 LOOP_OWNERS = ["cli/main.py", "api/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
-BORDER_POSTS = ["engine/runner.py", "server/app.py", "cli/main.py"]
+BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "cli/main.py"]
 BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
@@ -75,6 +76,10 @@ PURE += ["llm/stream/", "llm/guard/guard.py", "llm/guard/ownership.py", "llm/gua
 PURE += [f"llm/prompt/{name}.py" for name in ("sharing", "sharing_text", "parts")]
 PURE += [f"playbook/templates/{name}.py" for name in ("values", "placing", "filters", "grammar")]
 PURE += [f"playbook/{name}.py" for name in ("facts", "outlook", "content")]
+# The only package that may use private names of others: no release of ipykernel has public ones for what it does.
+PRIVATE_USERS = ["kernel/inside/"]
+# Documented by their owners in spite of the underscore.
+DOCUMENTED = {"_fields", "_asdict", "_replace", "_make", "_name_", "_value_", "os._exit"}
 IMPURE = {"asyncio", "anyio", "logging", "os", "random", "secrets", "socket", "subprocess", "time", "uuid"}
 SHAPELESS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "tools"}
 LONGEST_MODULE = 500
@@ -82,7 +87,13 @@ MOST_EXPORTS = 20
 IMPORT_TIME_EFFECTS = {"open", "mkdir", "makedirs", "touch", "read_text", "read_bytes", "write_text", "write_bytes"}
 IMPORT_TIME_EFFECTS |= {"unlink", "load_dotenv", "basicConfig", "register_custom_action", "Popen", "connect"}
 
+# These load an implementation when it is chosen, or what carries a command out when it is more than `--help`;
+# everybody else's imports stand at the top.
+CHOOSERS = ["wiring.py", "cli/run.py"]
+MODULE_NAME = re.compile(rf"{OURS}(\.[a-z_]+)+")
+
 Break = tuple[int, str]
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -162,10 +173,46 @@ def imports_are_visible(module: Module) -> Iterator[Break]:
             yield node.lineno, "relative import"
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             yield node.lineno, "star import"
-        if isinstance(node, FUNCTIONS):
+        if isinstance(node, FUNCTIONS) and not module.lives_in(CHOOSERS):
             for line, name in imported(node):
                 if name.split(".")[0] == OURS:
                     yield line, f"{name} is imported inside a function"
+
+
+def chosen_modules_exist(module: Module) -> Iterator[Break]:
+    """What is imported only when it is chosen fails late: its name is checked here."""
+    if not module.lives_in([*CHOOSERS, "cli/main.py"]):
+        return
+    named = [(line, name) for line, name in imported(module.tree) if name.startswith(f"{OURS}.")]
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+            named.append((node.lineno, node.value))
+            target = node.value.split(".")[1]
+            if target != module.package and LAYERS.get(target, 99) >= LAYERS[module.package]:
+                yield node.lineno, f"{module.package} names {node.value}, which is not below it"
+    for line, name in named:
+        if not _is_there(name) and name != f"{OURS}.__version__":
+            yield line, f"there is no {name}"
+
+
+def _is_there(name: str) -> bool:
+    """Whether a module has this name, or one that could define its last part."""
+    path = PACKAGE.joinpath(*name.split(".")[1:])
+    if path.with_suffix(".py").is_file() or (path / "__init__.py").is_file():
+        return True
+    owner, _, last = name.rpartition(".")
+    file = PACKAGE.joinpath(*owner.split(".")[1:]).with_suffix(".py")
+    if not file.is_file():
+        return False
+    tree = parse(file.read_text(encoding="utf-8"))
+    return last in {part.name for part in tree.body if isinstance(part, DEFINITIONS)} | set(assigned(tree))
+
+
+def assigned(tree: ast.Module) -> Iterator[str]:
+    """The names that a module's own assignments make."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def libraries_have_an_adapter(module: Module) -> Iterator[Break]:
@@ -238,6 +285,53 @@ def settings_read_the_environment(module: Module) -> Iterator[Break]:
             yield line, f"{name} outside of {', '.join(ENVIRONMENT_READERS)}"
 
 
+def no_private_names_of_others(module: Module) -> Iterator[Break]:
+    """A name with an underscore belongs to the module that defines it, and pydantic's `__pydantic_...` to pydantic."""
+    if module.lives_in(PRIVATE_USERS):
+        return
+    for line, name in imported(module.tree):
+        if name.split(".")[0] != "__future__" and any(_is_private(part) for part in name.split(".")):
+            yield line, f"imports {name}, which is private"
+    own = set(_defined(module.tree))
+    for line, holder, name in _reached(module.tree):
+        if {name, f"{holder}.{name}"} & DOCUMENTED:
+            continue
+        # What an object calls `self._x` may come from a base class of ours in another module.
+        if name.startswith("__pydantic_") or (_is_private(name) and holder not in ("self", "cls") and name not in own):
+            yield line, f"{holder}.{name} is private to somebody else"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """Names that this module makes: functions, methods, fields, and what is stored on `self` or `cls`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value):
+            yield node.attr
+
+
+def _reached(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """Every attribute with what it is reached through, those given as texts too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.lineno, ast.unparse(node.value), node.attr
+    for call, name in calls(ast.walk(tree)):
+        if name in ("getattr", "setattr", "delattr", "hasattr", "__setattr__") and len(call.args) > 1:
+            attribute = call.args[1]
+            if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
+                yield call.lineno, ast.unparse(call.args[0]), attribute.value
+
+
 def pure_modules_touch_nothing(module: Module) -> Iterator[Break]:
     if not module.lives_in(PURE):
         return
@@ -269,6 +363,7 @@ LAWS: list[Law] = [
     imports_go_down,
     strangers_stay_strangers,
     imports_are_visible,
+    chosen_modules_exist,
     libraries_have_an_adapter,
     only_the_command_line_prints,
     one_event_loop,
@@ -276,6 +371,7 @@ LAWS: list[Law] = [
     modules_are_one_idea,
     nothing_happens_on_import,
     settings_read_the_environment,
+    no_private_names_of_others,
     pure_modules_touch_nothing,
     front_door_is_small,
 ]
@@ -297,7 +393,16 @@ def test_the_house_keeps_the_law(law: Law) -> None:
 
 
 PLACES = [place for places in ADAPTERS.values() for place in places]
-PLACES += [*PURE, *PRINTERS, *LOOP_OWNERS, *BORDER_POSTS, *ENVIRONMENT_READERS, *(f"{one}/" for one in STRANGERS)]
+PLACES += [
+    *CHOOSERS,
+    *PRIVATE_USERS,
+    *PURE,
+    *PRINTERS,
+    *LOOP_OWNERS,
+    *BORDER_POSTS,
+    *ENVIRONMENT_READERS,
+    *(f"{one}/" for one in STRANGERS),
+]
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES)))
@@ -320,6 +425,12 @@ BROKEN: list[tuple[Law, str, str]] = [
     (imports_are_visible, "engine/runner.py", "from notebook_bcc.fsm import *"),
     (imports_are_visible, "engine/runner.py", "def f():\n    from notebook_bcc.fsm import table"),
     (imports_are_visible, "engine/runner.py", "class A:\n    async def f(self):\n        import notebook_bcc.fsm"),
+    (imports_go_down, "wiring.py", "def f():\n    from notebook_bcc.cli.main import main"),
+    (chosen_modules_exist, "wiring.py", "def f():\n    from notebook_bcc.kernel.cloud import CloudKernel"),
+    (chosen_modules_exist, "wiring.py", "def f():\n    from notebook_bcc.kernel.interface import CloudKernel"),
+    (chosen_modules_exist, "wiring.py", "KINDS = {'cloud': 'notebook_bcc.kernel.cloud'}"),
+    (chosen_modules_exist, "wiring.py", "KINDS = {'loop': 'notebook_bcc.cli.main'}"),
+    (chosen_modules_exist, "cli/main.py", "COMMANDS = {'fly': 'notebook_bcc.cli.flying'}"),
     (libraries_have_an_adapter, "engine/runner.py", "import zmq.asyncio"),
     (libraries_have_an_adapter, "kernel/local/kernel.py", "def f():\n    import nbformat"),
     (libraries_have_an_adapter, "runs/folder.py", "from sqlite3 import connect"),
@@ -352,6 +463,21 @@ BROKEN: list[tuple[Law, str, str]] = [
     (nothing_happens_on_import, "runs/folder.py", "def f():\n    global x\n    x = 1"),
     (settings_read_the_environment, "engine/runner.py", "def f():\n    return os.environ['A']"),
     (settings_read_the_environment, "kernel/local/kernel.py", "from os import getenv"),
+    (no_private_names_of_others, "engine/runner.py", "from asyncio.tasks import _enter_task"),
+    (no_private_names_of_others, "engine/runner.py", "from httpx2._client import AsyncClient"),
+    (no_private_names_of_others, "engine/runner.py", "import _thread"),
+    (no_private_names_of_others, "engine/runner.py", "from notebook_bcc.engine.decide import _chosen"),
+    (no_private_names_of_others, "engine/runner.py", "import asyncio\nasyncio._enter_task(loop, task)"),
+    (no_private_names_of_others, "engine/runner.py", "import asyncio\nasyncio.tasks._all_tasks.clear()"),
+    (no_private_names_of_others, "kernel/local/kernel.py", "def f(kernel):\n    kernel._publish_execute_input = None"),
+    (no_private_names_of_others, "kernel/local/kernel.py", "def f(kernel):\n    setattr(kernel, '_sleep', 0)"),
+    (no_private_names_of_others, "journal/records.py", "def f(r):\n    return r.__pydantic_serializer__.to_json(r)"),
+    (
+        no_private_names_of_others,
+        "journal/records.py",
+        "class A(B):\n    def f(self):\n        self.__pydantic_extra__",
+    ),
+    (no_private_names_of_others, "playbook/check.py", "def f(value):\n    value._fail_with_undefined_error()"),
     (pure_modules_touch_nothing, "engine/decide.py", "import time"),
     (pure_modules_touch_nothing, "engine/reduce.py", "async def f():\n    await g()"),
     (pure_modules_touch_nothing, "protocol/cells.py", "def f():\n    return datetime.now(UTC)"),
@@ -368,6 +494,13 @@ SOUND: list[tuple[str, str]] = [
     ("kernel/local/kernel.py", "try:\n    f()\nexcept BaseException:\n    close()\n    raise"),
     ("cli/main.py", "def main():\n    print(asyncio.run(f()))"),
     ("cli/main.py", "from notebook_bcc import __version__"),
+    ("kernel/inside/probe.py", "def f(stream):\n    stream._flush()"),
+    (
+        "engine/runner.py",
+        "class A:\n    def __init__(self):\n        self._b = 1\n\ndef f(one, other):\n    return one._b == other._b",
+    ),
+    ("engine/runner.py", "def f(node):\n    return node._fields, type(node).__name__, f.__wrapped__, os._exit"),
+    ("wiring.py", "def f():\n    from notebook_bcc.kernel.interface import Kernel"),
     ("settings.py", "def read():\n    return os.environ['A']"),
     ("__init__.py", f"from notebook_bcc.engine.runner import Runner\n__all__ = {[f'name{i}' for i in range(20)]}"),
 ]

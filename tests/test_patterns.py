@@ -20,7 +20,7 @@ DISTINCT = list({(one.text, one.flags, one.is_anchored): one for one in PATTERNS
 # Patterns that are not written in the source, and why they need not be.
 MADE_AT_RUN_TIME = {
     "engine/observation/context_filter.py": "a planner's own pattern: the library `regex` stops it after a time limit",
-    "playbooks/dslc/cells/integrity_more_helpers.py": "given by the cells that call it, and read there",
+    "playbooks/dslc/integrity/cells/integrity_more_helpers.py": "given by the cells that call it, and read there",
 }
 # Groups that never give back: `re` of Python 3.11.2, which is Debian 12's own, reads them wrong.
 GIVES_NOTHING_BACK = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")

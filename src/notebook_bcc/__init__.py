@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     WorkflowEvent = Event
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BccError",

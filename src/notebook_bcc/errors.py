@@ -41,14 +41,25 @@ class BccError(Exception):
     """The root. `str(error)` is one or two sentences a user can act on."""
 
 
+def sentence(path: str, problem: str) -> str:
+    """A problem with its field: `stages must be a list`, `goal: 5 is too long`. A path may begin with a line, as in
+    `line 3, stages.0.id`."""
+    line, _, field = path.partition(", ") if path.startswith("line ") else ("", "", path)
+    if field.startswith("column "):
+        line, field = path, ""
+    joined = f"{field} {problem}" if problem.startswith(("must ", "is ", "has ")) else f"{field}: {problem}"
+    return ": ".join(part for part in (line, joined if field else problem) if part)
+
+
 class MessageInvalid(BccError):
     """A message or file does not have the form the protocol asks for."""
 
     def __init__(self, *, what: str, problems: Sequence[tuple[str, str]]) -> None:
         self.what = what
         self.problems = tuple(problems)
-        lines = "; ".join(f"{path}: {problem}" if path else problem for path, problem in self.problems)
-        super().__init__(f"{what} is not valid: {lines}")
+        lines = "; ".join(sentence(path, problem) for path, problem in self.problems)
+        by_line = bool(self.problems) and all(path.startswith("line ") for path, _ in self.problems)
+        super().__init__(f"{what}, {lines}" if by_line else f"{what} is not valid: {lines}")
 
 
 class LineTooLong(MessageInvalid):
@@ -62,8 +73,8 @@ class LineTooLong(MessageInvalid):
 class PlanInvalid(MessageInvalid):
     """A workflow plan contradicts itself; nothing of it was applied."""
 
-    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
-        super().__init__(what="The workflow plan", problems=problems)
+    def __init__(self, problems: Sequence[tuple[str, str]], *, what: str = "The workflow plan") -> None:
+        super().__init__(what=what, problems=problems)
 
 
 class ActionRefused(BccError):
@@ -76,7 +87,7 @@ class ActionMalformed(ActionRefused):
     def __init__(self, *, action: str, problems: Sequence[tuple[str, str]]) -> None:
         self.action = action
         self.problems = tuple(problems)
-        lines = "; ".join(f"{path}: {problem}" if path else problem for path, problem in self.problems)
+        lines = "; ".join(sentence(path, problem) for path, problem in self.problems)
         super().__init__(f"action {action!r} is malformed: {lines}")
 
 
@@ -130,11 +141,14 @@ class PlannerFailed(BccError):
 class PlannerUnreachable(PlannerFailed):
     """No answer at all; trying again may help."""
 
-    def __init__(self, *, planner: str, reason: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self, *, planner: str, reason: str, retry_after: float | None = None, nobody_listens: bool = False
+    ) -> None:
         self.planner = planner
         self.reason = reason
         self.retry_after = retry_after
-        super().__init__(f"planner {planner} gave no answer: {reason}")
+        refused = f"planner {planner} refused the connection. Is it running?"
+        super().__init__(refused if nobody_listens else f"planner {planner} gave no answer: {reason}")
 
 
 class PlannerAnswerInvalid(PlannerFailed):
@@ -220,12 +234,16 @@ class RunLocked(BccError):
 
 
 class RunNotFound(BccError):
-    """No run of that name."""
+    """No run of that name. `delivered` is what was given in its place: something that the run has delivered."""
 
-    def __init__(self, *, run: str, where: str) -> None:
+    def __init__(self, *, run: str, where: str, delivered: str = "") -> None:
         self.run = run
         self.where = where
-        super().__init__(f"no run {run!r} in {where}; `nbcc list` shows the runs there are")
+        if delivered:
+            reason = f"{delivered!r} was delivered by run {run!r}, which is not in {where}; give its folder with --runs"
+        else:
+            reason = f"no run {run!r} in {where}; `nbcc list` shows the runs there are"
+        super().__init__(reason)
 
 
 class RunRefused(BccError):

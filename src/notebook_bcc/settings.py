@@ -14,11 +14,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.protocol.addresses import without_credentials
+from notebook_bcc.protocol.secret_variables import MODEL_KEYS, TOKENS
 from notebook_bcc.protocol.vocabulary import Language
 
-SECRETS: Final = frozenset({"dslc_token", "backend_token"})
-
-MODEL_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NBCC_LLM_KEY")
+SECRETS: Final = frozenset(TOKENS)
 
 DEFAULT: Final = "default"
 ENVIRONMENT: Final = "environment"
@@ -58,11 +58,6 @@ class Settings:
     lang: Language = "en"
     sources: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def kernel_url(self) -> str:
-        """The Jupyter Server that kernels run behind, without credentials; empty: in a process of ours."""
-        return without_credentials(self.backend_base_url) if self.use_remote_execution else ""
-
     def source_of(self, name: str) -> str:
         """Where the value of a field came from: a flag, `environment`, `.env` or `default`."""
         return self.sources.get(name, DEFAULT)
@@ -95,7 +90,7 @@ def read_settings(
 def read_model_keys(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """The keys of language models, from the environment only: a file in the folder may be passed on with the folder."""
     given = os.environ if environment is None else environment
-    return {name: given[name] for name in MODEL_KEYS if name in given}
+    return {name: given[name] for name in MODEL_KEYS.values() if name in given}
 
 
 def variables() -> Mapping[str, str]:
@@ -125,13 +120,6 @@ def read_token(path: Path) -> str:
     if not token:
         raise SettingsInvalid(f"token file {path} is empty")
     return token
-
-
-def without_credentials(address: str) -> str:
-    """The address without user name, password, query and fragment: each of them may hold a secret."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
 
 
 def mask_password(address: str) -> str:
@@ -246,8 +234,8 @@ _VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "backend_base_url": ("BACKEND_BASE_URL", _url),
     "notebook_id": ("NOTEBOOK_ID", str),
     "use_remote_execution": ("USE_REMOTE_EXECUTION", _flag),
-    "dslc_token": ("DSLC_TOKEN", str),
-    "backend_token": ("BACKEND_TOKEN", str),
+    "dslc_token": (TOKENS["dslc_token"], str),
+    "backend_token": (TOKENS["backend_token"], str),
     "dslc_timeout": ("DSLC_TIMEOUT", _seconds),
     "lang": ("NBCC_LANG", _language),
 }

@@ -1,4 +1,7 @@
-"""The one place that picks implementations: which kernel, which planner, which clock."""
+"""The one place that picks implementations: which planner, kernel, journal and clock a spec stands for.
+
+An implementation is imported when it is chosen: a run of a script needs neither an HTTP client nor a template engine.
+"""
 
 from __future__ import annotations
 
@@ -7,74 +10,108 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
-from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.errors import MessageInvalid, RunRefused, SettingsInvalid
-from notebook_bcc.journal.records import INPUTS
-from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
-from notebook_bcc.kernel.local.kernel import LocalKernel
-from notebook_bcc.kernel.local.process import find_kernelspec
-from notebook_bcc.kernel.outputs import OutputLimits
-from notebook_bcc.llm.budget import check_budget
-from notebook_bcc.llm.choice import ChoiceFiles, read_choice
-from notebook_bcc.llm.client import Account, Asker
-from notebook_bcc.llm.limits import LlmLimits
-from notebook_bcc.llm.planner import LlmPlanner
-from notebook_bcc.llm.prompt.files import read_prompts
-from notebook_bcc.llm.providers.names import ModelName, access
-from notebook_bcc.llm.providers.registry import check_library, open_model
-from notebook_bcc.llm.service import ModelService
-from notebook_bcc.planners.interface import Planner
-from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner, RemoteTimeouts
-from notebook_bcc.planners.script.file import parse_script, read_script
-from notebook_bcc.planners.script.planner import ScriptedPlanner
-from notebook_bcc.planners.script.values import Script
-from notebook_bcc.playbook.check import load_playbook
-from notebook_bcc.playbook.folder import PlaybookFiles, builtin_playbooks, open_playbook
-from notebook_bcc.playbook.planner import PlaybookPlanner
-from notebook_bcc.protocol.limits import Budget, Limits, budget_of
-from notebook_bcc.runs.data_check import check_data
-from notebook_bcc.runs.data_files import DataWish, data_inputs, default_goal, default_name, told_inputs
-from notebook_bcc.runs.factories import KernelWish, Workshop
-from notebook_bcc.runs.folder import Input, RunFolder, check_inputs
-from notebook_bcc.runs.lifecycle import RunOrder, read_entries
-from notebook_bcc.runs.packages import check_packages
-from notebook_bcc.runs.recording import Recording, read_recording
-from notebook_bcc.server.metrics import Counted
-from notebook_bcc.settings import Settings, read_address, read_model_keys, without_credentials
+from notebook_bcc.protocol.addresses import without_credentials
+from notebook_bcc.protocol.specs import (
+    DEFAULT_KERNEL,
+    JournalSpec,
+    JupyterServerKernelSpec,
+    KernelSpec,
+    LlmPlannerSpec,
+    LocalKernelSpec,
+    PlannerSpec,
+    PlaybookPlannerSpec,
+    RemotePlannerSpec,
+    ReplayPlannerSpec,
+    ScriptPlannerSpec,
+)
+from notebook_bcc.protocol.vocabulary import Dialect
+from notebook_bcc.settings import Settings, read_address, read_model_keys
 
-# How a run's first record names its planner; what follows the colon is where the planner finds its answers.
+if TYPE_CHECKING:
+    from notebook_bcc.journal.interface import Journal, JournalFactory, JournalReader
+    from notebook_bcc.kernel.interface import Kernel
+    from notebook_bcc.llm.choice import ChoiceFiles
+    from notebook_bcc.llm.client import Asker
+    from notebook_bcc.llm.planner import LlmPlanner
+    from notebook_bcc.llm.providers.names import ModelName
+    from notebook_bcc.llm.service import ModelService
+    from notebook_bcc.planners.interface import Planner
+    from notebook_bcc.planners.remote.planner import RemotePlanner
+    from notebook_bcc.planners.script.values import Script
+    from notebook_bcc.playbook.folder import PlaybookFiles
+    from notebook_bcc.protocol.limits import Limits
+    from notebook_bcc.runs.data_files import DataWish
+    from notebook_bcc.runs.factories import RunFactories
+    from notebook_bcc.runs.folder import RunFolder
+    from notebook_bcc.runs.order import RunOrder
+    from notebook_bcc.runs.recording import Recording
+    from notebook_bcc.server.metrics import Counted
+
+# What a person types for a planner in this process.
 SCRIPT_PLANNER = "script"
 PLAYBOOK_PLANNER = "playbook"
 LLM_PLANNER = "llm"
-# These plan in this process, by a playbook of the run's own.
-_BY_PLAYBOOK = (PLAYBOOK_PLANNER, LLM_PLANNER)
-DEFAULT_PLAYBOOK = "dslc"
-REPLAY_PLANNER = "replay:"
-FIRST_DIALECT = "v1+"
-# What a person says for: the planner at DSLC_BASE_URL.
+# And for the planner at DSLC_BASE_URL.
 REMOTE_PLANNER = "remote"
+DEFAULT_PLAYBOOK = "dslc"
 
 
-def workshop(settings: Settings | None = None) -> Workshop:
-    """The tools that runs of this installation are carried out with."""
+def run_factories(settings: Settings | None = None) -> RunFactories:
+    """What runs of this installation are carried out with."""
+    from notebook_bcc.engine.actions.registry import ActionRegistry
+    from notebook_bcc.runs.factories import RunFactories
+
     known = settings if settings is not None else Settings()
-    return Workshop(
+    return RunFactories(
         make_kernel=functools.partial(make_kernel, token=known.backend_token),
         make_planner=functools.partial(make_planner, settings=known),
+        journals=journals(),
         make_registry=ActionRegistry,
         now=lambda: datetime.now(UTC),
     )
 
 
-def make_kernel(wish: KernelWish, *, token: str = "") -> Kernel:
-    """A kernel that is not started: in a process of ours, or behind the Jupyter Server of the wish."""
+def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = "") -> Kernel:
+    """The kernel of a spec, not started. `token` is for a Jupyter Server."""
+    from notebook_bcc.kernel.outputs import OutputLimits
+
     usual = OutputLimits()
-    limits = replace(usual, cell=wish.output_bytes, text=wish.output_bytes) if wish.output_bytes else usual
-    if not wish.url:
-        return LocalKernel(name=wish.name, cwd=wish.cwd, output_limits=limits)
-    return JupyterServerKernel(wish.url, token=token, name=wish.name, path=_server_path(wish.cwd), output_limits=limits)
+    limits = replace(usual, cell=output_bytes, text=output_bytes) if output_bytes else usual
+    match spec:
+        case LocalKernelSpec():
+            from notebook_bcc.kernel.local.kernel import LocalKernel
+
+            return LocalKernel(name=spec.name, cwd=cwd, output_limits=limits)
+        case JupyterServerKernelSpec():
+            from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
+
+            path = _server_path(cwd)
+            return JupyterServerKernel(spec.url, token=token, name=spec.name, path=path, output_limits=limits)
+        case _:
+            assert_never(spec)
+
+
+def kernel_spec(settings: Settings, name: str = DEFAULT_KERNEL) -> KernelSpec:
+    """The kernel of this name where the user wants kernels."""
+    if settings.use_remote_execution:
+        return JupyterServerKernelSpec(url=settings.backend_base_url, name=name)
+    return LocalKernelSpec(name=name)
+
+
+def check_kernel(spec: KernelSpec) -> None:
+    """Raises KernelStartFailed where it is known at once that there is no such kernel."""
+    match spec:
+        case LocalKernelSpec():
+            from notebook_bcc.kernel.local.process import find_kernelspec
+
+            find_kernelspec(spec.name)
+        case JupyterServerKernelSpec():
+            pass
+        case _:
+            assert_never(spec)
 
 
 def _server_path(folder: Path) -> str:
@@ -84,46 +121,80 @@ def _server_path(folder: Path) -> str:
     return folder.relative_to(here).as_posix() if folder.is_relative_to(here) else ""
 
 
-def remote_planner(address: str, *, dialect: Dialect, settings: Settings) -> RemotePlanner:
-    """The planner behind this address. Raises SettingsInvalid."""
+class _Journals:
+    """The journals of this installation. With a second kind of spec, the place that tells them apart."""
+
+    def create(self, spec: JournalSpec) -> Journal:
+        from notebook_bcc.journal.sqlite.journal import SqliteJournal
+
+        return SqliteJournal.create(Path(spec.path))
+
+    def open(self, spec: JournalSpec) -> Journal:
+        from notebook_bcc.journal.sqlite.journal import SqliteJournal
+
+        return SqliteJournal.open(Path(spec.path))
+
+    def reader(self, spec: JournalSpec) -> JournalReader:
+        from notebook_bcc.journal.sqlite.journal import SqliteJournal
+
+        return SqliteJournal.reader(Path(spec.path))
+
+
+def journals() -> JournalFactory:
+    """What opens the journals of runs."""
+    return _Journals()
+
+
+def remote_planner(spec: RemotePlannerSpec, *, settings: Settings) -> RemotePlanner:
+    """The planner behind an address. Raises SettingsInvalid."""
+    from notebook_bcc.planners.remote.client import RemoteTimeouts
+    from notebook_bcc.planners.remote.planner import RemotePlanner
+
     usual = settings.dslc_base_url
     patience = settings.dslc_timeout
     return RemotePlanner(
         # The environment's own address may hold what a record must not: a user name and a password.
-        usual if without_credentials(usual) == address else address,
-        dialect=dialect,
+        usual if without_credentials(usual) == spec.url else spec.url,
+        dialect=spec.dialect,
         token=settings.dslc_token or None,
         # Our own service says why there is no answer when its planner is late; a little longer is waited for that.
         timeouts=RemoteTimeouts(first_byte=patience, between_lines=patience, planning=patience + 10),
     )
 
 
-def planner_spec(wish: str, *, dialect: Dialect | None, settings: Settings) -> str:
-    """How a run's record names the planner a person asked for: `script`, `playbook`, `llm`, or an address without
-    credentials.
-
-    `v1+` before the address names the first dialect. Raises SettingsInvalid.
-    """
-    if wish in (SCRIPT_PLANNER, *_BY_PLAYBOOK):
+def planner_spec(wish: str, *, dialect: Dialect | None, settings: Settings) -> PlannerSpec:
+    """The planner a person asked for: `script`, `playbook`, `llm`, `remote`, or an address. Raises SettingsInvalid."""
+    words: Mapping[str, PlannerSpec] = {
+        SCRIPT_PLANNER: ScriptPlannerSpec(),
+        PLAYBOOK_PLANNER: PlaybookPlannerSpec(),
+        LLM_PLANNER: LlmPlannerSpec(),
+    }
+    if wish in words:
         if dialect is not None:
             raise SettingsInvalid("--dialect is for a planner at an address: give one with --planner")
-        return wish
+        return words[wish]
     address = settings.dslc_base_url if wish == REMOTE_PLANNER else read_address(wish, option="--planner")
-    return f"{FIRST_DIALECT if dialect == 'v1' else ''}{without_credentials(address)}"
+    return RemotePlannerSpec(url=address, dialect=dialect or "v2")
 
 
-def dialect_of(spec: str) -> Dialect:
-    """What the planner of a record speaks."""
-    return "v1" if spec.startswith(FIRST_DIALECT) else "v2"
+def dialect_of(spec: PlannerSpec | None) -> Dialect:
+    """What a planner speaks."""
+    return spec.dialect if isinstance(spec, RemotePlannerSpec) else "v2"
 
 
 def script_planner(path: Path) -> Planner:
     """The planner of a script that is in no run. Raises MessageInvalid, PlanInvalid."""
+    from notebook_bcc.planners.script.file import read_script
+    from notebook_bcc.planners.script.planner import ScriptedPlanner
+
     return ScriptedPlanner.from_script(read_script(path))
 
 
 def playbook_planner(files: PlaybookFiles, *, has_model: bool = False) -> Planner:
     """The planner that works by the rules of a playbook, alone or behind a language model. Raises MessageInvalid."""
+    from notebook_bcc.playbook.check import load_playbook
+    from notebook_bcc.playbook.planner import PlaybookPlanner
+
     return PlaybookPlanner(load_playbook(files), has_model=has_model)
 
 
@@ -134,6 +205,10 @@ def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], 
 
 def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: Settings) -> ModelService:
     """The same for a service: many runs, and a budget of the process. Raises MessageInvalid, SettingsInvalid."""
+    from notebook_bcc.llm.service import ModelService
+    from notebook_bcc.playbook.folder import open_playbook
+    from notebook_bcc.protocol.limits import budget_of
+
     check_choice(files, limits=limits)
     guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK), has_model=True)
     make = _llm_maker(files, guide, keys=read_model_keys(), settings=settings)
@@ -142,6 +217,8 @@ def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: 
 
 def model_counts(service: ModelService) -> tuple[Counted, ...]:
     """What the models of a service took, for its metrics."""
+    from notebook_bcc.server.metrics import Counted
+
     spent = service.spent
     return (
         Counted("model_calls", "Questions to a model.", spent.calls),
@@ -155,6 +232,14 @@ def _llm_maker(
     files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings
 ) -> Callable[[], LlmPlanner]:
     """Makes planners with accounts of their own and the same models behind them."""
+    from notebook_bcc.llm.client import Account, Asker
+    from notebook_bcc.llm.limits import LlmLimits
+    from notebook_bcc.llm.planner import LlmPlanner
+    from notebook_bcc.llm.prompt.files import read_prompts
+    from notebook_bcc.llm.providers.names import access
+    from notebook_bcc.llm.providers.registry import open_model
+    from notebook_bcc.protocol.limits import Budget
+
     choice, prices, prompts = files.choice, files.table(), read_prompts(files.prompts)
     models = {model: open_model(access(model, keys)) for model in choice.names}
     secrets = [one for one in keys.values() if one]
@@ -183,6 +268,12 @@ def _llm_maker(
 
 def check_choice(files: ChoiceFiles, *, limits: Limits) -> None:
     """Raises SettingsInvalid unless these models can be asked: their names, libraries, keys, prices and prompts."""
+    from notebook_bcc.llm.budget import check_budget
+    from notebook_bcc.llm.prompt.files import read_prompts
+    from notebook_bcc.llm.providers.names import access
+    from notebook_bcc.llm.providers.registry import check_library
+    from notebook_bcc.protocol.limits import budget_of
+
     keys, prices = read_model_keys(), files.table()
     read_prompts(files.prompts)
     for model in files.choice.names:
@@ -193,6 +284,8 @@ def check_choice(files: ChoiceFiles, *, limits: Limits) -> None:
 
 def kept_choice(folder: RunFolder) -> ChoiceFiles:
     """The models that a run was given. Raises MessageInvalid, RunRefused."""
+    from notebook_bcc.llm.choice import ChoiceFiles, read_choice
+
     if not folder.models.exists():
         raise RunRefused(f"run {folder.run_id!r} was given no language model; begin one with: nbcc run --planner llm")
     return ChoiceFiles(
@@ -204,28 +297,50 @@ def kept_choice(folder: RunFolder) -> ChoiceFiles:
 
 async def recorded_planner(folder: RunFolder) -> Planner:
     """A planner that gives the answers a run was given, in their order. Raises RunRefused, JournalFailed."""
-    return (await read_recording(read_entries(folder))).planner()
+    from notebook_bcc.runs.history import read_entries
+    from notebook_bcc.runs.recording import read_recording
+
+    return (await read_recording(read_entries(folder, journals()))).planner()
 
 
-async def make_planner(spec: str, folder: RunFolder, *, settings: Settings) -> Planner:
-    """The planner that a run's record names. Raises MessageInvalid, RunRefused, SettingsInvalid, JournalFailed."""
-    address = spec.removeprefix(FIRST_DIALECT)
-    if address.startswith(("http://", "https://")):
-        return remote_planner(address, dialect=dialect_of(spec), settings=settings)
-    if spec == SCRIPT_PLANNER:
-        return ScriptedPlanner.from_script(_kept_script(folder))
-    if spec == PLAYBOOK_PLANNER:
-        return playbook_planner(open_playbook(str(folder.playbook)))
-    if spec == LLM_PLANNER:
-        files = kept_choice(folder)
-        guide = playbook_planner(open_playbook(str(folder.playbook)), has_model=True)
-        return llm_planner(files, guide, keys=read_model_keys(), settings=settings)
-    if spec.startswith(REPLAY_PLANNER):
-        source = RunFolder(Path(spec.removeprefix(REPLAY_PLANNER)))
-        recording = await read_recording(read_entries(source))
-        own = [entry async for entry in read_entries(folder)]
-        return recording.planner(asked=own)
-    raise RunRefused(f"run {folder.run_id!r} was planned by {spec!r}, which this version does not know")
+async def make_planner(spec: PlannerSpec | None, folder: RunFolder, *, settings: Settings) -> Planner:
+    """The planner of a run. Raises MessageInvalid, RunRefused, SettingsInvalid, JournalFailed."""
+    match spec:
+        case ScriptPlannerSpec():
+            from notebook_bcc.planners.script.planner import ScriptedPlanner
+
+            return ScriptedPlanner.from_script(_kept_script(folder))
+        case PlaybookPlannerSpec():
+            return _kept_playbook(folder)
+        case LlmPlannerSpec():
+            files = kept_choice(folder)
+            guide = _kept_playbook(folder, has_model=True)
+            return llm_planner(files, guide, keys=read_model_keys(), settings=settings)
+        case RemotePlannerSpec():
+            return remote_planner(spec, settings=settings)
+        case ReplayPlannerSpec():
+            return await _replay_planner(spec, folder)
+        case None:
+            raise RunRefused(f"run {folder.run_id!r} names no planner that this version can make")
+        case _:
+            assert_never(spec)
+
+
+async def _replay_planner(spec: ReplayPlannerSpec, folder: RunFolder) -> Planner:
+    """The recorded answers; of a replay that is taken up again, those that it has not had yet."""
+    from notebook_bcc.runs.folder import RunFolder
+    from notebook_bcc.runs.history import read_entries
+    from notebook_bcc.runs.recording import read_recording
+
+    recording = await read_recording(read_entries(RunFolder(Path(spec.path)), journals()))
+    own = [entry async for entry in read_entries(folder, journals())]
+    return recording.planner(asked=own)
+
+
+def _kept_playbook(folder: RunFolder, *, has_model: bool = False) -> Planner:
+    from notebook_bcc.playbook.folder import open_playbook
+
+    return playbook_planner(open_playbook(str(folder.playbook)), has_model=has_model)
 
 
 def run_order(order: RunOrder, path: Path | None) -> RunOrder:
@@ -234,13 +349,16 @@ def run_order(order: RunOrder, path: Path | None) -> RunOrder:
     A script that another planner plans for gives its goal, its name and its data files.
     Raises MessageInvalid, PlanInvalid, KernelStartFailed, RunRefused.
     """
-    if not order.kernel_url:
-        find_kernelspec(order.kernel)
+    from notebook_bcc.planners.script.file import read_script
+    from notebook_bcc.planners.script.planner import ScriptedPlanner
+    from notebook_bcc.runs.folder import Input
+
+    check_kernel(order.kernel_spec)
     if path is None:
-        if order.planner in (SCRIPT_PLANNER, *_BY_PLAYBOOK) or not order.goal:
+        if isinstance(order.planner_spec, ScriptPlannerSpec) or _by_playbook(order) or not order.goal:
             raise RunRefused("there is nothing to carry out: give a data file, a script, or --planner and --goal")
         return replace(order, name=order.name or order.goal)
-    if order.planner in _BY_PLAYBOOK:
+    if _by_playbook(order):
         raise RunRefused(f"a playbook plans for data; {str(path)!r} is a script")
     script = read_script(path)
     ScriptedPlanner.from_script(script)
@@ -260,7 +378,14 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     The embedded planners work by the playbook of that name; a planner elsewhere has no use for one.
     Raises MessageInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
     """
-    if order.planner == SCRIPT_PLANNER:
+    from notebook_bcc.journal.records import INPUTS
+    from notebook_bcc.playbook.folder import builtin_playbooks, open_playbook
+    from notebook_bcc.runs.data_check import check_data
+    from notebook_bcc.runs.data_files import data_inputs, default_goal, default_name, told_inputs
+    from notebook_bcc.runs.folder import check_inputs
+    from notebook_bcc.runs.packages import check_packages
+
+    if isinstance(order.planner_spec, ScriptPlannerSpec):
         raise RunRefused(f"{str(wish.data)!r} is a data file: a script cannot plan for it")
     if order.models is not None:
         check_choice(order.models, limits=order.limits)
@@ -268,14 +393,13 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     check_inputs(inputs)
     check_data(wish)
     name = playbook or DEFAULT_PLAYBOOK
-    rules = open_playbook(name) if order.planner in _BY_PLAYBOOK else None
+    rules = open_playbook(name) if _by_playbook(order) else None
     if rules is not None:
         playbook_planner(rules)
-    if not order.kernel_url:
-        find_kernelspec(order.kernel)
-        # What somebody's own playbook imports is theirs to know.
-        if rules is not None and name in builtin_playbooks():
-            check_packages(order.kernel, [one.source for one in inputs])
+    check_kernel(order.kernel_spec)
+    # What somebody's own playbook imports is theirs to know, and what a server has is its own business.
+    if rules is not None and name in builtin_playbooks() and isinstance(order.kernel_spec, LocalKernelSpec):
+        check_packages(order.kernel_spec.name, [one.source for one in inputs])
     return replace(
         order,
         name=order.name or default_name(wish),
@@ -286,30 +410,32 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     )
 
 
+def _by_playbook(order: RunOrder) -> bool:
+    """True for a planner of this process that works by a playbook of the run's own."""
+    return isinstance(order.planner_spec, PlaybookPlannerSpec | LlmPlannerSpec)
+
+
 def replay_order(source: RunFolder, recording: Recording, *, name: str) -> RunOrder:
     """The order for carrying out a recorded run again, with its own policies and limits, apart from those of time."""
+    from notebook_bcc.runs.folder import Input
+    from notebook_bcc.runs.order import order_again
+
     begun = recording.started
-    inputs = sorted(path for path in source.inputs.rglob("*") if path.is_file())
-    if not begun.kernel_url:
-        find_kernelspec(begun.kernel)
-    return RunOrder(
+    check_kernel(begun.chosen_kernel)
+    files = sorted(path for path in source.inputs.rglob("*") if path.is_file())
+    place = source.inputs_place
+    order = order_again(
+        begun,
         name=name,
-        planner=f"{REPLAY_PLANNER}{source.path}",
-        goal=begun.goal,
-        title=begun.title,
-        workflow=begun.workflow,
-        variables=begun.variables,
-        policies=begun.policies,
-        limits=begun.limits.model_copy(update={"run_seconds": 0.0}),
-        kernel=begun.kernel,
-        kernel_url=begun.kernel_url,
-        inputs=tuple(
-            Input(source=path, name=str(source.inputs_place / path.relative_to(source.inputs))) for path in inputs
-        ),
+        planner_spec=ReplayPlannerSpec(path=str(source.path)),
+        inputs=tuple(Input(source=path, name=str(place / path.relative_to(source.inputs))) for path in files),
     )
+    return replace(order, limits=begun.limits.model_copy(update={"run_seconds": 0.0}))
 
 
 def _kept_script(folder: RunFolder) -> Script:
+    from notebook_bcc.planners.script.file import parse_script
+
     try:
         content = folder.script.read_bytes()
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.play import one_step, play
-from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.protocol.actions import Action
@@ -30,7 +30,7 @@ def depth() -> int:
 async def test_ten_thousand_actions_finish_on_a_stack_of_constant_depth() -> None:
     registry, depths = ActionRegistry(), set()
 
-    def measure(bench: Workbench, action: Action) -> None:
+    def measure(context: ActionContext, action: Action) -> None:
         depths.add(depth())
 
     registry.add_pre_hook(measure)

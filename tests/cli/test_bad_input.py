@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import COMMAND, DEADLINE, HELLO, Shell, wait_until
+from kernel.servers import free_port
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.notebook.reading import read_notebook
 
@@ -46,6 +47,21 @@ def test_a_bad_script_is_refused_before_anything_exists(shell: Shell, script: st
     assert "bad.yaml" in done.stderr
     assert "Traceback" not in done.stderr
     assert shell.runs == []
+
+
+def test_a_bad_script_is_said_in_one_plain_sentence(shell: Shell) -> None:
+    shell.write("bad.yaml", "stages: {}\n")
+    done = shell("run", "bad.yaml")
+    assert (done.returncode, done.stderr) == (Exit.USAGE, "nbcc: bad.yaml, line 1: stages must be a list\n")
+
+
+def test_a_planner_that_does_not_run_stops_the_run_with_how_to_go_on(shell: Shell) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    done = shell("run", "--planner", address, "--goal", "look")
+    assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+    said = (done.stdout + done.stderr).splitlines()
+    assert any(line.endswith(f"Stopped: planner {address} refused the connection. Is it running?") for line in said)
+    assert any(line.endswith(f"Resume with: nbcc resume {shell.runs[0].name}") for line in said)
 
 
 def test_a_script_that_is_not_there_is_refused(shell: Shell) -> None:

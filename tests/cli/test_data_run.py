@@ -51,7 +51,7 @@ def test_the_run_is_told_its_inputs_and_writes_in_its_language(table: Shell) -> 
     done = table("run", "plain.csv", *options, "--playbook", "book", "--no-verify")
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     started = table.json("show", "last")[0]
-    assert started["planner"] == "playbook"
+    assert started["planner_spec"] == {"kind": "playbook"}
     assert started["goal"] == "猜价格"
     assert started["variables"]["inputs"] == {
         "data": "inputs/plain.csv",

@@ -223,7 +223,53 @@ def test_new_rows_are_predicted_as_the_file_was_read(place: Shell, folder: Path)
     done = place("predict", "last", "unknown.csv", "-o", "-")
     assert done.returncode == Exit.COMPLETED, done.stderr
     assert done.stdout == (folder / "predictions.csv").read_text(encoding="utf-8")
-    place.write("wrong.csv", "flat_id;size\na;1\n")
+    assert done.stderr == ""
+    place.write("wrong.csv", "flat_id;size\na;1\nb;2\n")
     refused = place("predict", "last", "wrong.csv", "-o", "-")
     assert refused.returncode == Exit.USAGE
     assert "'built', 'district', 'rooms'" in refused.stderr
+    assert "ValueError" not in refused.stderr
+
+
+def test_a_delivered_folder_and_its_model_predict_a_file_that_is_written_in_another_way(
+    place: Shell, folder: Path
+) -> None:
+    place.write("english.csv", flats(20, 2).replace(",", ".").replace(";", ","))
+    expected = (folder / "predictions.csv").read_text(encoding="utf-8")
+    for word in (str(folder), str(folder / "model.pkl")):
+        done = place("predict", word, "english.csv", "-o", "-")
+        assert done.returncode == Exit.COMPLETED, done.stderr
+        assert done.stdout == expected
+        assert done.stderr.count("\n") == 1
+        assert "separator ',' (not ';'), decimal sign '.' (not ',')" in done.stderr
+
+
+def test_what_cannot_be_read_and_what_is_unknown_is_said_for_each_column(place: Shell) -> None:
+    lines = flats(4, 2).splitlines()
+    fields = [line.split(";") for line in lines]
+    fields[1][2], fields[2][2], fields[3][4] = "west", "east", "some"
+    place.write("odd.csv", "\n".join(";".join(row) for row in fields) + "\n")
+    done = place("predict", "last", "odd.csv", "-o", "odd-answers.csv")
+    assert done.returncode == Exit.COMPLETED, done.stderr
+    assert done.stderr.splitlines() == [
+        "nbcc: 'rooms': 1 of 4 values could not be read and count as missing: 'some'",
+        "nbcc: 'district': 2 of 4 values are unknown to the model: 'west', 'east'",
+    ]
+    assert len((place.folder / "odd-answers.csv").read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("flat_id;built;district;size;rooms\n", "no rows of data"),
+        ("flat_id;built;district;size;rooms\na;b;c;1;2\na;b;c;1;2;3;4;5;6\n", "line 3 has 9 fields"),
+    ],
+)
+def test_rows_that_cannot_be_predicted_are_refused_in_plain_words(place: Shell, content: str, words: str) -> None:
+    place.write("bad.csv", content)
+    done = place("predict", "last", "bad.csv", "-o", "-")
+    assert done.returncode == Exit.USAGE
+    assert words in done.stderr
+    assert "Error" not in done.stderr
+    assert done.stderr.count("\n") == 1

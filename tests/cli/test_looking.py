@@ -5,6 +5,9 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
+from cli.books import TRAIN, write_book
 from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.fsm.table import ROWS
@@ -47,6 +50,24 @@ def test_a_run_that_goes_on_is_listed_as_it_is_now(shell: Shell) -> None:
     assert shell.json("list")[0]["status"] == "limit"
     assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
     assert (shell.json("list")[0]["status"], shell.json("list")[0]["steps_completed"]) == ("completed", 1)
+
+
+@pytest.mark.parametrize("out", ["results", "mine.ipynb"])
+def test_the_status_of_a_stopped_run_says_where_it_will_be_delivered(shell: Shell, out: str) -> None:
+    shell.write("hello.yaml", HELLO)
+    stopped = shell("run", "hello.yaml", "--out", out, "--max-actions", "1", "--no-verify")
+    assert stopped.returncode == Exit.STOPPED
+    place = str(shell.folder / out)
+    assert f"delivery   {place}\n" in shell("status", "last").stdout
+    assert json.loads(shell("status", "last", "--json").stdout)["delivery"] == place
+    assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
+    assert f"delivery   {place}\n" in shell("status", "last").stdout
+    assert (shell.folder / out).exists()
+
+
+def test_a_run_without_a_destination_has_no_delivery_in_its_status(finished: Shell) -> None:
+    assert "delivery" not in finished("status", "last").stdout
+    assert json.loads(finished("status", "last", "--json").stdout)["delivery"] is None
 
 
 def test_without_runs_the_list_says_how_to_make_one(shell: Shell) -> None:
@@ -148,3 +169,23 @@ def test_the_state_machine_is_shown_whole(shell: Shell) -> None:
         assert f"{row.state} --> {row.next_state} : {row.event}" in diagram
         assert row.endpoint_or_note in text
     assert diagram.startswith("stateDiagram-v2")
+
+
+def test_completed_is_not_yet_answered_nor_verified(shell: Shell) -> None:
+    write_book(shell.folder / "book")
+    shell.write("train.csv", TRAIN)
+    done = shell("run", "train.csv", "--target", "time", "--playbook", "book", "--no-verify", "--out", "results/")
+    assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
+    assert "completed, not answered, not verified" in shell("list").stdout
+    (facts,) = shell.json("list")
+    assert (facts["status"], facts["answered"], facts["verified"]) == ("completed", "no", None)
+    assert "completed, not answered, not verified" in shell("status", "results/").stdout
+    assert "files" in shell("show", "results").stdout
+    done = shell("verify", "results/")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert read_notebook(shell.folder / "results" / "notebook.ipynb").run["verified"]["ok"]
+
+
+def test_a_run_that_was_verified_is_simply_completed(finished: Shell) -> None:
+    assert "status     completed\n" in finished("status", "last").stdout
+    assert finished.json("list")[0]["verified"] is True

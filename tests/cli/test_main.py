@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -20,6 +21,9 @@ from notebook_bcc.errors import (
     RunNotFound,
     SettingsInvalid,
 )
+
+# What only a run, an export or a service needs.
+HEAVY = {"zmq", "nbformat", "jupyter_client", "markdown_it", "regex", "uvicorn"}
 
 
 def test_help_names_every_command_and_every_exit_code(shell: Shell) -> None:
@@ -45,6 +49,25 @@ def test_help_loads_no_kernel_no_journal_and_no_models() -> None:
         "print(sorted({'zmq', 'pydantic', 'sqlite3', 'nbformat', 'yaml', 'jupyter_client'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (("run", "--help"), {"notebook_bcc.engine.state", "notebook_bcc.journal.records", "rich", "httpx2", "jinja2"}),
+        (("list",), {"notebook_bcc.engine.runner", "notebook_bcc.kernel.local.kernel", "httpx2", "jinja2", "yaml"}),
+    ],
+)
+def test_a_command_loads_only_what_it_needs(arguments: tuple[str, ...], absent: set[str], tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom notebook_bcc.cli.main import application\n"
+        f"try:\n    application()({list(arguments)!r})\nexcept SystemExit:\n    pass\n"
+        f"print(sorted(set({sorted(absent | HEAVY)!r}) & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 

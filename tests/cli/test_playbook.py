@@ -7,6 +7,7 @@ import pytest
 from cli.shell import Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
 
 TABLE = 'size,"b|name","c $x$"\n1,x,2.5\n2,y,\n3,"z *",4\n'
 
@@ -40,15 +41,31 @@ def test_a_copy_can_be_made_and_checked(shell: Shell) -> None:
 
 def test_every_mistake_is_said_with_its_place_and_a_code(shell: Shell) -> None:
     shell("playbook", "new", "mine", "--from", "minimal")
-    shell.write("mine/cells/draw.py", "a = 1\nplot({{ v.nothing }})\n")
-    shell.write("mine/cells/load.py", "{{ read() }}\n")
+    shell.write("mine/look/cells/draw.py", "a = 1\nplot({{ v.nothing }})\n")
+    shell.write("mine/look/cells/load.py", "{{ read() }}\n")
     done = shell("playbook", "check", "mine")
     assert done.returncode == Exit.USAGE
-    assert done.stdout.splitlines() == ["cells/load.py:1: nothing can be called; use a filter: {{ x | num }}"]
-    shell.write("mine/cells/load.py", "table = 1\n")
+    assert done.stdout.splitlines() == ["look/cells/load.py:1: nothing can be called; use a filter: {{ x | num }}"]
+    shell.write("mine/look/cells/load.py", "table = 1\n")
     said = shell("playbook", "check", "mine").stdout
-    assert "cells/draw.py:2: v.nothing: no behavior promises or assigns it" in said
+    assert "look/cells/draw.py:2: v.nothing: no behavior promises or assigns it" in said
     assert "'row_count' is promised, and no cell of the step assigns it" in said
+
+
+def test_the_old_layout_is_named_once_and_is_no_mistake(shell: Shell) -> None:
+    stage = "goal: Do it.\nsteps: [{id: a, goal: Do it., behaviors: [{actions: [cell: do]}]}]\n"
+    flat = {"playbook.yaml": "name: Old\nstages: [one]\n", "stages/one.yaml": stage, "cells/do.py": "x = 1\n"}
+    copy_playbook(PlaybookFiles("playbook old", flat), shell.folder / "old")
+    done = shell("playbook", "check", "old")
+    assert (done.returncode, done.stdout) == (Exit.COMPLETED, "old: 3 files, no mistakes\n")
+    assert done.stderr.splitlines() == [
+        "nbcc: this playbook has the old layout; the new form is STAGE/stage.yaml with STAGE/cells and STAGE/text. "
+        "To write it: nbcc playbook new FOLDER --from old"
+    ]
+    assert shell("playbook", "new", "new", "--from", "old").returncode == Exit.COMPLETED
+    assert (shell.folder / "new" / "one" / "cells" / "do.py").read_text() == "x = 1\n"
+    done = shell("playbook", "check", "new")
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.COMPLETED, "new: 3 files, no mistakes\n", "")
 
 
 @pytest.mark.parametrize("arguments", [("check",), ("check", "nothing"), ("new", "x", "--from", "nothing"), ("eat",)])

@@ -84,7 +84,7 @@ def test_planner_and_kernel_over_the_wire_give_the_same_notebook(
         assert done.returncode == 0, done.stdout + done.stderr
         same(read_notebook(shell.runs[0] / "notebook.ipynb"), embedded)
         entries = shell.json("show", "last")
-        assert entries[0]["kernel_url"] == url
+        assert entries[0]["kernel_spec"] == {"kind": "jupyter_server", "url": url}
         (started,) = [entry for entry in entries if entry["kind"] == "kernel_started"]
         assert re.fullmatch(r"[0-9a-f-]{36}/[0-9a-f]{32}", started["session"])
         server = Server(url=url, port=0, token=token, root=shell.folder)
@@ -120,8 +120,8 @@ def test_another_planner_takes_over_and_is_remembered(shell: Shell, tmp_path: Pa
             assert shell("resume", "last", "--planner", url, "--max-actions", "1").returncode == Exit.STOPPED
             assert shell("resume", "last", "--max-actions", "2").returncode == Exit.STOPPED
             assert len(server.heard) == 1
-            changed = [entry["planner"] for entry in shell.json("show", "last") if entry.get("planner")]
-            assert changed == [server.url, url]
+            specs = [entry["planner_spec"] for entry in shell.json("show", "last") if "planner_spec" in entry]
+            assert [spec["url"] for spec in specs] == [server.url, url]
         done = shell("resume", "last", "--planner", "script", "--max-actions", "0")
         assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
 
@@ -162,3 +162,26 @@ def test_a_kernel_that_cannot_be_reached_stops_the_run_and_resume_may_go_local(s
     assert done.returncode == Exit.FAILED, "the run stays where it was"
     done = shell("resume", "last", "--kernel-url", "local", "--no-verify")
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+
+
+def test_no_password_of_an_address_and_no_token_reaches_a_file_of_the_run(shell: Shell) -> None:
+    shell.write("data.csv", "1\n")
+    with ear() as server:
+        planner = server.url.replace("http://", "http://me:hush-planner@")
+        done = shell(
+            *("run", "--planner", "remote", "--goal", "Count"),
+            DSLC_BASE_URL=f"{planner}?key=hush-query",
+            DSLC_TOKEN="hush-token",
+            USE_REMOTE_EXECUTION="true",
+            BACKEND_BASE_URL="http://me:hush-kernel@127.0.0.1:9/lab?token=hush-query",
+            BACKEND_TOKEN="hush-token",
+        )
+        heard = server.heard
+    assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+    assert heard, "the planner was asked"
+    started = shell.json("show", "last")[0]
+    assert started["planner_spec"] == {"kind": "remote", "url": server.url}
+    assert started["kernel_spec"] == {"kind": "jupyter_server", "url": "http://127.0.0.1:9/lab"}
+    files = [path for path in shell.runs[0].rglob("*") if path.is_file()]
+    assert shell.runs[0] / "journal.sqlite" in files
+    assert [path for path in files if b"hush" in path.read_bytes()] == []

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import zipfile
 from contextlib import closing
+from importlib.util import find_spec
 
 import pytest
 
@@ -67,6 +68,9 @@ def place(shell: Shell) -> Shell:
         "book.xlsx": workbook(Houses=rows, Notes=[["x"]]),
         "other.csv": "colour,weight\nred,1\nblue,2\n",
         "notes.txt": "x\n",
+        "old.xls": b"\xd0\xcf\x11\xe0" + bytes(4096),
+        "misnamed.csv": b"\xd0\xcf\x11\xe0" + bytes(4096),
+        "locked.xlsx": b"\xd0\xcf\x11\xe0" + bytes(4096) + "EncryptedPackage".encode("utf-16-le"),
     }
     for name, content in contents.items():
         (shell.folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -110,6 +114,7 @@ def place(shell: Shell) -> Shell:
         (("none.json",), ("is JSON without any records",)),
         (("bare.db",), ("is a database without tables",)),
         (("hollow.db",), ("has no rows of data",)),
+        (("locked.xlsx",), ("'locked.xlsx' is locked with a password",)),
         # where it has no such part
         (("book.xlsx", "--sheet", "House"), ("--sheet 'House'", "did you mean 'Houses'", "'Notes'")),
         (("full.db", "--table", "hosues"), ("--table 'hosues'", "did you mean 'houses'")),
@@ -161,3 +166,14 @@ def test_what_only_the_cells_can_see_ends_without_an_answer(shell: Shell) -> Non
     assert done.returncode == Exit.UNANSWERED, done.stdout + done.stderr
     last = done.stdout.splitlines()[-1]
     assert "NOT answered: Nothing was analysed. The file picture.csv is no table" in last
+
+
+@pytest.mark.skipif(find_spec("xlrd") is not None, reason="old workbooks can be read here")
+@pytest.mark.parametrize("arguments", [("old.xls",), ("misnamed.csv",), ("houses.csv", "--test", "old.xls")])
+def test_an_old_workbook_is_refused_with_what_to_do(place: Shell, arguments: tuple[str, ...]) -> None:
+    pytest.importorskip("sklearn")
+    done = place("run", *arguments, "--target", "SalePrice")
+    assert done.returncode == Exit.USAGE, done.stdout + done.stderr
+    assert "is an old Excel workbook (.xls): save it as .xlsx, or install xlrd" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert place.runs == []

@@ -188,7 +188,7 @@ async def test_the_asynchronous_calls_stream_each_action_as_it_comes(state: dict
     passed: list[str] = []
 
     class Streaming(CallablePlanner):
-        async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+        async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
             try:
                 for number in range(3):
                     passed.append(f"made {number}")

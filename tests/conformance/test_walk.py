@@ -7,9 +7,9 @@ import pytest
 from conformance.broken_servers import Json, Sound
 from conformance.hosting import hosted
 from notebook_bcc.conformance.caller import Caller
+from notebook_bcc.conformance.check_context import CheckContext
 from notebook_bcc.conformance.course import Course
-from notebook_bcc.conformance.desk import Desk
-from notebook_bcc.conformance.position import PLAYED
+from notebook_bcc.conformance.walk import PLAYED
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ async def walked(server: Sound) -> Course:
     async with hosted(server.app) as url:
         caller = Caller(url)
         try:
-            return await Desk(caller, run_id="walk", goal="a table").course()
+            return await CheckContext(caller, run_id="walk", goal="a table").course()
         finally:
             await caller.close()
 

@@ -70,9 +70,9 @@ class ChaosPlanner:
             }
         )
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         dice, attempt = self._dice(request)
-        if attempt <= dice.choice([0] * 20 + [1, 9]) and not (spare and dice.random() < 0.5):
+        if attempt <= dice.choice([0] * 20 + [1, 9]) and not (fallback and dice.random() < 0.5):
             raise PlannerUnreachable(planner=self.name, reason="chaos", retry_after=0.0)
         if self._fickle:
             dice = random.Random(f"{self._seed}/{request.options.request_id}/{attempt}")

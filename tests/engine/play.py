@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.confirmation import Person
 from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reward import Reward
-from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
@@ -67,9 +68,9 @@ class Overheard:
         self.planned.append(request)
         return await self._planner.plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        self.generated.append((request, spare))
-        async for item in self._planner.generate(request, spare=spare):
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        self.generated.append((request, fallback))
+        async for item in self._planner.generate(request, fallback=fallback):
             yield item
 
     async def repair(self, request: Request) -> str | None:

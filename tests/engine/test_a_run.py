@@ -22,6 +22,7 @@ from notebook_bcc.journal.records import (
     Transitioned,
     Warned,
 )
+from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.script.values import Behavior, Break, Fail, StepScript
 from notebook_bcc.protocol.limits import Limits, Policies
@@ -99,6 +100,23 @@ async def test_need_output_false_keeps_outputs_in_the_cell_and_out_of_the_effect
     assert played.state.document.cells.last.outputs[0]["text"] == "quiet\n"
 
 
+async def test_an_error_is_an_effect_also_where_the_output_is_not_needed() -> None:
+    played = await play(one_step(run_code("print('quiet')\n1 / 0", need_output=False)), policies=SKIP)
+    (failed,) = [one for one in played.records(ActionCompleted) if not one.success]
+    assert any("ZeroDivisionError" in text for text in failed.effects)
+    (judged,) = [one for one in played.planner.planned if one.behavior_feedback is not None]
+    assert any("ZeroDivisionError" in text for text in judged.observation.context.effects.current)
+
+
+async def test_a_kernel_that_dies_is_an_effect_also_where_the_output_is_not_needed() -> None:
+    played = await play(
+        one_step(run_code("x = 1", need_output=False)), kernel=ScriptedKernel(dies_at={1}), policies=SKIP
+    )
+    (failed,) = [one for one in played.records(ActionCompleted) if not one.success]
+    assert failed.kernel_died
+    assert any("SIGKILL" in text for text in failed.effects)
+
+
 async def test_a_failing_planner_is_asked_again_and_the_run_goes_on() -> None:
     step = StepScript(behaviors=[Behavior(run_code("x = 1"))], fail=Fail(times=2))
     played = await play(scripted(workflow("step"), {"step": step}))
@@ -135,13 +153,13 @@ async def test_no_plan_at_all_leaves_the_run_in_idle_and_resumable() -> None:
 
 
 async def test_generating_tries_the_spare_endpoint_last() -> None:
-    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=False))))
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, fallback=False))))
     assert played.state.fsm is State.WORKFLOW_COMPLETED
-    assert [spare for _, spare in played.planner.generated] == [False, False, False, True]
+    assert [fallback for _, fallback in played.planner.generated] == [False, False, False, True]
 
 
 async def test_generating_that_fails_everywhere_fails_the_behavior() -> None:
-    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, spare=True))))
+    played = await play(one_step(Behavior(run_code("x = 1"), fail=Fail(times=99, fallback=True))))
     assert played.state.fsm is State.ERROR
     assert len(played.records(GeneratingFailed)) == 1
 
@@ -320,7 +338,7 @@ async def test_sections_are_counted_by_the_actions_that_are_marked_as_one() -> N
     ]
     played = await play(one_step(actions))
     assert played.feedback[0].sections_added == 2
-    progress = played.state.told.section_progress
+    progress = played.state.planner_context.section_progress
     assert not isinstance(progress, str)
     assert progress is not None
     assert progress.current_section_id == "own"

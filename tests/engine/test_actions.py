@@ -8,7 +8,7 @@ import pytest
 
 from engine.play import SKIP, Played, one_step, play, run_code, workflow
 from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
-from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.journal.records import ActionCompleted, KernelLost, RepairTried, Warned
 from notebook_bcc.kernel.scripted import ScriptedKernel
@@ -187,13 +187,13 @@ async def test_a_custom_action_is_carried_out_by_its_handler_and_its_result_reco
     registry = ActionRegistry()
 
     @registry.register("greet")
-    def greet(bench: Workbench, action: CustomAction) -> dict[str, Any]:
-        bench.add_cell(CellType.MARKDOWN, f"hello {(action.model_extra or {})['who']}")
+    def greet(context: ActionContext, action: CustomAction) -> dict[str, Any]:
+        context.add_cell(CellType.MARKDOWN, f"hello {(action.model_extra or {})['who']}")
         return {"greeted": True}
 
-    async def count(bench: Workbench, action: CustomAction) -> int:
-        cell_id = bench.add_cell(CellType.CODE, "total = 6 * 7")
-        await bench.run_cell(cell_id)
+    async def count(context: ActionContext, action: CustomAction) -> int:
+        cell_id = context.add_cell(CellType.CODE, "total = 6 * 7")
+        await context.run_cell(cell_id)
         return 1
 
     registry.register_handler("count", count)
@@ -210,9 +210,9 @@ async def test_every_cell_that_a_handler_ran_without_an_error_comes_back_with_a_
     registry = ActionRegistry()
 
     @registry.register("two")
-    async def two(bench: Workbench, action: CustomAction) -> None:
+    async def two(context: ActionContext, action: CustomAction) -> None:
         for source in ("first = 1", second):
-            await bench.run_cell(bench.add_cell(CellType.CODE, source))
+            await context.run_cell(context.add_cell(CellType.CODE, source))
 
     behaviors = [[{"action": "two"}], run_code("crash = 1"), run_code("z = first")]
     planner = CallablePlanner(
@@ -230,7 +230,7 @@ async def test_every_cell_that_a_handler_ran_without_an_error_comes_back_with_a_
 
 async def test_what_one_run_registers_no_other_run_sees() -> None:
     registry = ActionRegistry()
-    registry.register_handler("mine", lambda bench, action: None)
+    registry.register_handler("mine", lambda context, action: None)
     assert not ActionRegistry().knows("mine")
 
 
@@ -238,7 +238,7 @@ async def test_a_handler_that_raises_is_an_error_result_and_the_run_lives_on() -
     registry = ActionRegistry()
 
     @registry.register("explode")
-    def explode(bench: Workbench, action: CustomAction) -> None:
+    def explode(context: ActionContext, action: CustomAction) -> None:
         raise KeyError("boom")
 
     played = await carried_out({"action": "explode"}, registry=registry)
@@ -248,9 +248,9 @@ async def test_a_handler_that_raises_is_an_error_result_and_the_run_lives_on() -
 
 async def test_hooks_run_around_every_action_in_order() -> None:
     registry, calls = ActionRegistry(), []
-    registry.add_pre_hook(lambda bench, action: calls.append(f"pre {action.action}"))
+    registry.add_pre_hook(lambda context, action: calls.append(f"pre {action.action}"))
 
-    async def after(bench: Workbench, action: Action, result: Any) -> None:
+    async def after(context: ActionContext, action: Action, result: Any) -> None:
         calls.append(f"post {action.action}")
 
     registry.add_post_hook(after)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from engine.play import Played, one_step, play, run_code, scripted, workflow
+from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import Stop
-from notebook_bcc.engine.state import Machine, RunState, evolve
+from notebook_bcc.engine.state import Machine, RunState
 from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.journal.interface import PostedCommand
 from notebook_bcc.journal.memory import MemoryJournal
@@ -169,7 +170,7 @@ async def test_an_answer_that_comes_with_a_pause_is_not_lost_by_it() -> None:
 
 
 def test_a_run_that_is_to_pause_and_is_then_cancelled_is_cancelled() -> None:
-    state = evolve(RunState(), {"machine": Machine(State.CANCELLED), "pause": True})
+    state = evolve(RunState(), machine=Machine(State.CANCELLED), pause=True)
     intent = decide(state)
     assert isinstance(intent, Stop)
     assert intent.reason == "cancelled"

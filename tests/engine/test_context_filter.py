@@ -93,6 +93,13 @@ def test_only_the_levels_asked_for_keep_their_focus() -> None:
     assert progress.steps.completed[0].actions_taken == ()
 
 
+@pytest.mark.parametrize("wanted", [[], ["stages"], ["steps"], ["behaviors"], ["stages", "steps", "behaviors"]])
+def test_levels_that_were_not_asked_for_are_left_out(wanted: list[str]) -> None:
+    progress = filtered(observation(), focus_to_include=wanted)[0].location.progress
+    there = {name for name in ("stages", "steps", "behaviors") if getattr(progress, name) is not None}
+    assert there == set(wanted)
+
+
 def test_without_a_filter_nothing_is_taken() -> None:
     seen = observation(variables={"a": 1}, effects=Effects(current=("1",)))
     got, warnings = filtered(seen)

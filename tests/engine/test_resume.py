@@ -206,7 +206,7 @@ class Fickle:
     async def plan(self, request: Request) -> Any:
         return await self._judge.plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         self.calls += 1
         for action in run_code(f"v{self.calls} = {self.calls}", "w = 1"):
             yield ActionData(action)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from notebook_bcc.engine.fold.tracking import forget_variables
 from notebook_bcc.engine.reward import GoalReward
-from notebook_bcc.engine.state import RunState
+from notebook_bcc.engine.state import LevelState, RunState
 from notebook_bcc.journal.records import ActionCompleted, ArtifactPromoted, PromotionFailed, RunResumed, Transitioned
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.callable import CallablePlanner
@@ -17,7 +18,7 @@ from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.messages import ContextUpdate, Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
-from notebook_bcc.protocol.tracking import Promotion
+from notebook_bcc.protocol.tracking import OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Workflow
 
@@ -179,3 +180,10 @@ async def test_every_action_is_rewarded_and_the_reward_stands_with_its_transitio
     assert all(reward < 0 for reward in (rewards[0], rewards[2], rewards[3])), "every action has a cost"
     assert played.state.fsm is State.WORKFLOW_COMPLETED
     assert played.state.reward == pytest.approx(sum(one.reward for one in played.records(Transitioned)))
+
+
+def test_names_that_no_level_tracks_change_nothing_when_they_go() -> None:
+    outputs = OutputTracking(expected=("x",), produced=("x",))
+    state = RunState(behaviors=LevelState(outputs=outputs))
+    assert forget_variables(state, {"other"}) == {}
+    assert forget_variables(state, {"x"}) == {"behaviors": LevelState(outputs=OutputTracking(expected=("x",)))}

@@ -11,7 +11,7 @@ from engine.play import one_step, run_code
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
-from notebook_bcc.journal.records import ActionCompleted, ActionReceived, RunStarted, RunStopped, Transitioned
+from notebook_bcc.journal.records import ActionCompleted, ActionReceived, Record, RunStarted, RunStopped, Transitioned
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.protocol.cells import Output
@@ -21,42 +21,30 @@ pytestmark = pytest.mark.anyio
 
 
 class SlowJournal(MemoryJournal):
-    """Takes its time over what comes before the second cell, until it is told to go on."""
+    """Takes its time over the second cell's arrival or completion, until it may go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, at: type[ActionReceived] | type[ActionCompleted]) -> None:
         super().__init__()
         self.writing, self.go = asyncio.Event(), asyncio.Event()
+        self._at = at
         self._cells = 0
 
     async def append(self, entries: Sequence[Entry]) -> None:
-        records = [entry.record for entry in entries]
-        self._cells += sum(isinstance(one, ActionReceived) and one.action["action"] == "exec" for one in records)
+        records = [entry.record for entry in entries if isinstance(entry.record, self._at)]
+        self._cells += sum(_of_a_cell(one) for one in records)
         if self._cells == 2:
             self.writing.set()
             await self.go.wait()
         await super().append(entries)
 
 
-class SlowKernel(ScriptedKernel):
-    """Runs the second cell when it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go, self.ended = asyncio.Event(), asyncio.Event()
-
-    async def execute(
-        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
-    ) -> Execution:
-        if self.executed:
-            await self.go.wait()
-        done = await super().execute(source, time_limit=time_limit, on_output=on_output)
-        # Later: by then the runner has the result.
-        if self.go.is_set():
-            asyncio.get_running_loop().call_soon(self.ended.set)
-        return done
+def _of_a_cell(record: Record) -> bool:
+    if isinstance(record, ActionReceived):
+        return bool(record.action["action"] == "exec")
+    return isinstance(record, ActionCompleted) and record.executed is not None
 
 
-async def _begun(journal: SlowJournal, kernel: SlowKernel) -> tuple[Runner, asyncio.Task[None]]:
+async def _begun(journal: SlowJournal, kernel: ScriptedKernel) -> tuple[Runner, asyncio.Task[None]]:
     runner = Runner(planner=one_step(run_code("first = 1", "kept = 1")), kernel=kernel, journal=journal)
     await runner.begin(RunStarted(run_id="run"))
 
@@ -70,31 +58,56 @@ async def _begun(journal: SlowJournal, kernel: SlowKernel) -> tuple[Runner, asyn
 
 
 @pytest.mark.parametrize("kind", ["cancel", "stop"])
-async def test_a_cell_is_left_while_the_journal_is_written(kind: str) -> None:
-    journal, kernel = SlowJournal(), SlowKernel()
+async def test_a_cell_does_not_begin_when_the_wish_comes_while_its_arrival_is_written(kind: str) -> None:
+    journal, kernel = SlowJournal(ActionReceived), ScriptedKernel()
     async with asyncio.timeout(30):
         runner, task = await _begun(journal, kernel)
         (runner.cancel if kind == "cancel" else runner.stop)("enough")
-        # The kernel is never told to go: the run ends because the cell is left.
         journal.go.set()
         await task
     assert kernel.executed == ["first = 1"]
     assert runner.state.stopped is not None
     records = [entry.record async for entry in journal.read()]
-    assert sum(isinstance(one, ActionCompleted) and bool(one.executed) for one in records) == 1
+    assert sum(map(_of_a_cell, records)) == 3, "two arrived, one was completed"
 
 
-async def test_what_a_cell_came_to_is_kept_when_the_wish_comes_while_the_journal_is_written() -> None:
-    journal, kernel = SlowJournal(), SlowKernel()
+@pytest.mark.parametrize("kind", ["cancel", "stop"])
+async def test_what_a_cell_came_to_is_kept_when_the_wish_comes_while_it_is_written(kind: str) -> None:
+    journal, kernel = SlowJournal(ActionCompleted), ScriptedKernel()
     async with asyncio.timeout(30):
         runner, task = await _begun(journal, kernel)
-        kernel.go.set()
-        await kernel.ended.wait()
-        runner.stop("enough")
+        (runner.cancel if kind == "cancel" else runner.stop)("enough")
         journal.go.set()
         await task
     records = [entry.record async for entry in journal.read()]
-    assert sum(isinstance(one, ActionCompleted) and bool(one.executed) for one in records) == 2
+    assert sum(map(_of_a_cell, records)) == 4
+    assert isinstance(records[-1], RunStopped)
+    assert runner.state.kernel.variables == {"first": 1, "kept": 1}
+
+
+class WishingKernel(ScriptedKernel):
+    """The wish to stop comes with the end of its second cell: before the runner has heard of either."""
+
+    wish: Callable[[str], None] = staticmethod(print)
+
+    async def execute(
+        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
+    ) -> Execution:
+        done = await super().execute(source, time_limit=time_limit, on_output=on_output)
+        if len(self.executed) == 2:
+            self.wish("enough")
+        return done
+
+
+@pytest.mark.parametrize("kind", ["cancel", "stop"])
+async def test_what_a_cell_came_to_is_kept_when_the_wish_comes_with_its_end(kind: str) -> None:
+    journal, kernel = MemoryJournal(), WishingKernel()
+    runner = Runner(planner=one_step(run_code("first = 1", "kept = 1")), kernel=kernel, journal=journal)
+    kernel.wish = runner.cancel if kind == "cancel" else runner.stop
+    await runner.begin(RunStarted(run_id="run"))
+    async with asyncio.timeout(30):
+        records = [entry.record async for entry in runner.run()]
+    assert sum(map(_of_a_cell, records)) == 4
     assert isinstance(records[-1], RunStopped)
     assert runner.state.kernel.variables == {"first": 1, "kept": 1}
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from notebook_bcc.journal.encoding import decode_record
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.journal.records import FORMAT_VERSION, Command, Record, decode_record
+from notebook_bcc.journal.records import FORMAT_VERSION, Command, Record
 from notebook_bcc.journal.sqlite.journal import SqliteJournal
 
 HERE = Path(__file__).parent

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,20 @@ async def test_a_journal_of_an_earlier_version_can_be_continued(folder: Path) ->
     await journal.append([added])
     assert [entry async for entry in journal.read()] == [*before, added]
     await journal.close()
+
+
+async def test_a_journal_that_is_continued_is_of_this_format_and_one_that_is_read_stays_as_it_is(folder: Path) -> None:
+    path = folder / "journal.db"
+    before = path.read_bytes()
+    reader = SqliteJournal.reader(path)
+    last = [entry async for entry in reader.read()][-1].seq
+    await reader.close()
+    assert path.read_bytes() == before
+    journal = SqliteJournal.open(path)
+    await journal.append([Entry(last + 1, "2027-01-01T00:00:00Z", Warned(message="later"))])
+    await journal.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (FORMAT_VERSION,)
 
 
 def test_the_comparison_finds_what_is_gone_or_different() -> None:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.journal.records import RECORD_TYPES, PlanningAnswered, RecordBase, decode_record, encode_record
+from notebook_bcc.journal.encoding import RECORD_TYPES, decode_record, encode_record
+from notebook_bcc.journal.records import CellChange, Command, ModelMessage, PlanningAnswered, PlanProposal, RecordBase
 
 EXAMPLES: Mapping[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
@@ -40,6 +41,8 @@ SIMPLE: Mapping[Any, st.SearchStrategy[Any]] = {
 SPECIAL: Mapping[tuple[str, str], st.SearchStrategy[Any]] = {
     ("Promotion", "artifact_id"): st.from_regex(r"[a-z]{1,5}@[a-z0-9]{1,3}", fullmatch=True),
     ("TransitionAdvice", "target_achieved"): st.none(),
+    ("RemotePlannerSpec", "url"): st.just("http://127.0.0.1:28600"),
+    ("JupyterServerKernelSpec", "url"): st.just("http://127.0.0.1:18600/lab"),
 }
 
 
@@ -48,6 +51,8 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in SIMPLE:
         return SIMPLE[annotation]
+    if origin is Annotated:
+        return values_of(arguments[0])
     if origin is Literal:
         return st.sampled_from(arguments)
     if origin in (Union, types.UnionType):
@@ -139,3 +144,18 @@ def test_a_verdict_at_the_top_is_not_replaced_by_the_one_in_the_transition() -> 
 def test_what_is_no_record_is_refused_by_name(kind: str, body: bytes) -> None:
     with pytest.raises(MessageInvalid, match=kind):
         decode_record(kind, body)
+
+
+# Of each model, as journals have been written with it. A field that is new is added here, with its default.
+FIELDS: Mapping[str, dict[str, Any]] = json.loads((Path(__file__).parent / "fields.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("model", [*RECORD_TYPES, CellChange, PlanProposal, ModelMessage, Command])
+def test_no_field_becomes_required_and_no_default_changes(model: type[RecordBase]) -> None:
+    fields = model.model_fields
+    assert sorted(name for name, field in fields.items() if field.is_required()) == FIELDS[model.__name__]["required"]
+    made = {
+        name: field.get_default(call_default_factory=True) for name, field in fields.items() if not field.is_required()
+    }
+    plain = {name: one.model_dump(mode="json") if isinstance(one, BaseModel) else one for name, one in made.items()}
+    assert json.loads(json.dumps(plain)) == FIELDS[model.__name__]["defaults"]

@@ -7,9 +7,12 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +36,27 @@ ENTRIES = [entry(seq, 9000 if seq % 9 == 0 else 40 * (seq % 5)) for seq in range
 
 async def everything(reader: SqliteReader, *, after: int = 0) -> list[Entry]:
     return [entry async for entry in reader.read(after=after)]
+
+
+class HeldExecutor(ThreadPoolExecutor):
+    """Counts what was done in threads, and can hold back the news that it is done."""
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=4)
+        self._loop = asyncio.get_running_loop()
+        self.done = 0
+        self.has_done = asyncio.Event()
+        self.release = threading.Event()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        def held() -> Any:
+            result = fn(*args, **kwargs)
+            self.done += 1
+            self._loop.call_soon_threadsafe(self.has_done.set)
+            assert self.release.wait(60)
+            return result
+
+        return super().submit(held)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -376,6 +400,36 @@ async def test_closing_while_others_sync_and_are_cancelled_is_safe(path: Path) -
     assert await read_file(path) == [entry(number + 1) for number in range(20)]
 
 
+def is_open(path: Path) -> bool:
+    """Whether this process holds a descriptor of the file."""
+    names = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            names.append(one.readlink())
+    return path in names
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
+async def test_a_close_that_is_cancelled_still_releases_the_file(path: Path) -> None:
+    path.parent.mkdir()
+    await SqliteJournal.create(path).close()
+    loop, gate = asyncio.get_running_loop(), threading.Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    reader = SqliteJournal.reader(path)
+    assert is_open(path)
+    busy = loop.run_in_executor(None, gate.wait)
+    close = asyncio.create_task(reader.close())
+    await asyncio.sleep(0)
+    close.cancel()
+    with suppress(asyncio.CancelledError):
+        await close
+    gate.set()
+    await busy
+    # The one thread of this loop: when it answers, what was waiting before has been done.
+    await loop.run_in_executor(None, lambda: None)
+    assert not is_open(path)
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
@@ -413,3 +467,31 @@ async def test_a_full_disk_loses_nothing_and_room_made_is_used(tiny_disk: Path) 
     await journal.sync()
     await journal.close()
     assert await read_file(path) == [*written, more]
+
+
+async def test_a_sync_vouches_only_for_what_was_appended_before_it_began(tmp_path: Path) -> None:
+    journal = SqliteJournal.create(tmp_path / "journal.db")
+    await journal.append([entry(1)])
+    executor = HeldExecutor()
+    asyncio.get_running_loop().set_default_executor(executor)
+    syncing = asyncio.create_task(journal.sync())
+    await asyncio.wait_for(executor.has_done.wait(), 60)
+    # The disk has what was appended so far, and nobody has heard of that yet.
+    await journal.append([entry(2)])
+    before = executor.done
+    executor.release.set()
+    await syncing
+    await journal.sync()
+    assert executor.done > before, "the second entry was said to be on disk without a flush"
+    await journal.close()
+
+
+async def test_a_long_log_is_brought_home_while_the_journal_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal.create(path)
+    await journal.append([entry(1, size=5_000_000)])
+    deadline = asyncio.get_running_loop().time() + 30
+    while path.stat().st_size < 4_000_000:
+        assert asyncio.get_running_loop().time() < deadline, "the log was not brought home"
+        await asyncio.sleep(0.01)
+    await journal.close()

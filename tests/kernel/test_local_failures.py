@@ -118,6 +118,23 @@ async def test_an_exit_of_the_process_is_reported_with_its_code(kernel: LocalKer
     assert "exit code 3" in died.value.cause
 
 
+async def test_a_subprocess_of_a_kernel_that_died_by_itself_is_ended(kernel: LocalKernel) -> None:
+    source = (
+        "import os, subprocess\nchild = subprocess.Popen(['sleep', '600'])\nprint(child.pid, flush=True)\nos._exit(3)"
+    )
+    with pytest.raises(KernelDied) as died:
+        await asyncio.wait_for(kernel.execute(source), PATIENCE)
+    child = int(died.value.outputs[0]["text"])
+    try:
+        deadline = time.monotonic() + 5.0
+        while not is_gone(child):
+            assert time.monotonic() < deadline, "the subprocess has outlived its kernel"
+            await asyncio.sleep(0.02)
+    finally:
+        if not is_gone(child):
+            os.kill(child, signal.SIGKILL)
+
+
 async def test_a_crash_in_c_code_leaves_last_words(kernel: LocalKernel) -> None:
     with pytest.raises(KernelDied) as died:
         await asyncio.wait_for(kernel.execute("import ctypes\nctypes.string_at(0)"), PATIENCE)

@@ -7,14 +7,8 @@ import pytest
 from engine.play import play
 from llm.fake_chat import FakeChat, written
 from llm.test_planner import GOOD, Company
-from notebook_bcc.journal.records import (
-    ActionReceived,
-    GeneratingAsked,
-    ModelAsked,
-    Warned,
-    decode_record,
-    encode_record,
-)
+from notebook_bcc.journal.encoding import decode_record, encode_record
+from notebook_bcc.journal.records import ActionReceived, GeneratingAsked, ModelAsked, Warned
 from notebook_bcc.llm.client import Account, Asker
 from notebook_bcc.llm.exchange import LONGEST_TEXT, cut, kept
 from notebook_bcc.llm.providers.prices import Prices

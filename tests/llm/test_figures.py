@@ -14,9 +14,9 @@ from notebook_bcc.journal.records import ModelAsked
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.llm.client import Account, Asker
+from notebook_bcc.llm.limits import Share
 from notebook_bcc.llm.planner import LlmPlanner
 from notebook_bcc.llm.prompt.files import read_prompts
-from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.llm.providers.prices import Prices
 from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.cells import Cell

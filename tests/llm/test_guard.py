@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.llm.guard.guard import Rails, lent_by, objection, with_made
+from notebook_bcc.llm.guard.guard import Guardrails, lent_by, objection, with_made
 
 DRAWN = 'fig, ax = plt.subplots()\nax.hist(train["size"])\nfig.savefig("figures/1.png")\nplt.show()'
-RAILS = Rails(
+RAILS = Guardrails(
     kept=frozenset({"df", "train", "holdout", "target", "columns", "model", "candidates", "pd", "np", "plt"}),
     readable=frozenset({"df", "train", "target", "columns", "model", "candidates", "pd", "np", "plt"}),
     known=frozenset({"df", "train", "holdout", "target", "columns", "model", "candidates", "pd", "np", "plt"}),
@@ -35,6 +35,9 @@ HARMFUL = [
     "df.columns = ['a']",
     "df['size'][0] = 0",
     "other = df\nother['size'] = 0",
+    "other = df\nother += 1",
+    "other = df['size']\nother *= 2",
+    "first = df\nother = first\nother -= 1",
     "other = df if target else df\nother['size'] = 0",
     "a, b = df, 1\na['size'] = 0",
     "def spoil(table):\n    table['size'] = 0\nspoil(df)",
@@ -142,8 +145,8 @@ def test_what_a_cell_made_the_next_one_may_change() -> None:
 
 
 def test_without_knowing_what_exists_whatever_is_read_may_be() -> None:
-    assert objection("print(unheard_of)", Rails(kept=frozenset({"df"}))) == ""
-    assert objection("df = unheard_of", Rails(kept=frozenset({"df"})))
+    assert objection("print(unheard_of)", Guardrails(kept=frozenset({"df"}))) == ""
+    assert objection("df = unheard_of", Guardrails(kept=frozenset({"df"})))
 
 
 def test_the_objection_names_what_is_to_be_done() -> None:
@@ -156,6 +159,6 @@ def test_the_objection_names_what_is_to_be_done() -> None:
 
 
 def test_what_the_cell_of_the_playbook_makes_itself_is_not_there_for_the_model() -> None:
-    rails = Rails(known=frozenset({"train"}), lent=lent_by(("order = sorted(train)", "print(order, other)")))
-    assert rails.lent.names == {"train", "other"}
-    assert objection("print(order)", rails)
+    guardrails = Guardrails(known=frozenset({"train"}), lent=lent_by(("order = sorted(train)", "print(order, other)")))
+    assert guardrails.lent.names == {"train", "other"}
+    assert objection("print(order)", guardrails)

@@ -11,7 +11,8 @@ import pytest
 from engine.play import Played, play, run_code, scripted, workflow
 from llm.fake_chat import judged, written
 from llm.fake_model import Api, FakeModel, Reply, events, in_pieces, refusal
-from notebook_bcc.journal.records import GeneratingAsked, ModelAsked, Warned, encode_record
+from notebook_bcc.journal.encoding import encode_record
+from notebook_bcc.journal.records import GeneratingAsked, ModelAsked, Warned
 from notebook_bcc.llm.client import Account, Asker
 from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.llm.planner import LlmPlanner

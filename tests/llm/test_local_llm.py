@@ -8,12 +8,12 @@ import pytest
 
 from notebook_bcc.llm.chat import whole
 from notebook_bcc.llm.checking import check_model
-from notebook_bcc.llm.providers.names import Access, ModelName, Vendor
+from notebook_bcc.llm.providers.names import Access, ModelName
 from notebook_bcc.llm.providers.prices import read_prices
 from notebook_bcc.llm.providers.registry import open_model
-from notebook_bcc.llm.stream.bracket_walk import BadObject
-from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import BadObject, Scanner
 from notebook_bcc.planners.model_exchange import ChatMessage, Usage
+from notebook_bcc.protocol.secret_variables import Vendor
 
 ADDRESS = os.environ.get("NBCC_LOCAL_LLM", "").rstrip("/")
 SECONDS = 600.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from notebook_bcc.llm.memory import Memory, Newest
+from notebook_bcc.llm.memory import Newest, PlannerMemory
 from notebook_bcc.llm.progress import Round
 from notebook_bcc.protocol.messages import Request
 
@@ -29,7 +29,7 @@ def test_only_the_newest_are_kept() -> None:
 
 
 def test_tries_are_kept_by_what_was_tried() -> None:
-    memory = Memory()
+    memory = PlannerMemory()
     first, second = Round(code="a = 1"), Round(code="a = 2")
     assert memory.rounds("b") == ()
     assert memory.note("b", first) == (first,)
@@ -38,7 +38,7 @@ def test_tries_are_kept_by_what_was_tried() -> None:
 
 
 def test_code_of_another_behavior_is_noticed_unless_something_was_promised() -> None:
-    memory = Memory()
+    memory = PlannerMemory()
     memory.note("one", Round(code="table.head()"))
     memory.note("two", Round(code="table.head()  # again"))
     memory.note("three", Round(code="table.tail()"))

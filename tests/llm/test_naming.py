@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.llm.providers.names import KEYS, access, parse_model, without_key
+from notebook_bcc.llm.providers.names import access, parse_model, without_key
+from notebook_bcc.protocol.secret_variables import MODEL_KEYS
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_local_is_what_stays_on_this_machine() -> None:
 
 
 def test_a_key_comes_from_the_variable_of_its_vendor_only() -> None:
-    environment = {variable: f"key-of-{vendor}" for vendor, variable in KEYS.items()}
+    environment = {variable: f"key-of-{vendor}" for vendor, variable in MODEL_KEYS.items()}
     for text in ("openai:m", "anthropic:m", "http://localhost/v1#m"):
         model = parse_model(text)
         assert access(model, environment).key == f"key-of-{model.vendor}"

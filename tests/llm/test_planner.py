@@ -13,10 +13,9 @@ from llm.fake_chat import Broken, FakeChat, judged, written
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerRefused, PlannerUnreachable
 from notebook_bcc.journal.records import RunResumed, Warned
 from notebook_bcc.llm.client import Account, Asker
-from notebook_bcc.llm.limits import Fallback
+from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.llm.planner import LlmPlanner
 from notebook_bcc.llm.prompt.files import read_prompts
-from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.llm.providers.prices import Price, Prices
 from notebook_bcc.planners.interface import ActionData, Planner
 from notebook_bcc.planners.model_exchange import ModelExchange

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebook_bcc.llm.stream.bracket_walk import DEEPEST, BadObject, Scanned
-from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import DEEPEST, BadObject, Scanned, Scanner
 
 Json = dict[str, Any]  # Any: JSON
 
@@ -158,13 +157,6 @@ def test_what_is_not_whole_is_said_and_never_given_out(text: str, good: int, siz
     found = scanned(text, every(text, size))
     assert len([one for one in found if not isinstance(one, BadObject)]) == good
     assert len([one for one in found if isinstance(one, BadObject)]) == 1
-
-
-def test_nothing_is_fed_after_the_end() -> None:
-    scanner = Scanner()
-    assert [*scanner.feed('{"a": 1}'), *scanner.finish()] == [{"a": 1}]
-    with pytest.raises(StopIteration):
-        scanner.feed('{"a": 1}')
 
 
 def test_an_object_is_given_out_with_its_closing_brace() -> None:

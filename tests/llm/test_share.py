@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.llm.prompt.sharing import Share, Sharing, sharing
+from notebook_bcc.llm.limits import Share
+from notebook_bcc.llm.prompt.sharing import Sharing, sharing
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import Context, Current, Location, Observation, Progress
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notebook_bcc.llm import answers
-from notebook_bcc.llm.guard.guard import Rails
+from notebook_bcc.llm.guard.guard import Guardrails
 from notebook_bcc.llm.stream.scanner import Scanner
-from notebook_bcc.llm.writing import Demands, Writing
+from notebook_bcc.llm.writing import AnswerProgress, Demands
 from notebook_bcc.planners.interface import Generated
 
-RAILS = Rails(kept=frozenset({"df"}), own=frozenset({"n"}))
+RAILS = Guardrails(kept=frozenset({"df"}), own=frozenset({"n"}))
 CODE = st.lists(
     st.sampled_from(
         ["n = 1", "df['a'] = 2", "mine = df.copy()", "mine['a'] = 1", "import os", "print(n)", "if n:", "    n = 2",
@@ -27,11 +27,11 @@ CODE = st.lists(
 ).map("\n".join)  # fmt: skip
 
 
-def read(sources: list[str], *, pieces: list[int]) -> tuple[list[Generated], Writing]:
+def read(sources: list[str], *, pieces: list[int]) -> tuple[list[Generated], AnswerProgress]:
     """An answer with these cells, cut at these places: what goes out for it, and how it went."""
     text = json.dumps({"actions": [{"kind": "code", "content": source} for source in sources]})
     ends = sorted({0, len(text), *(end % (len(text) + 1) for end in pieces)})
-    writing, scanner = Writing(Demands(language="en", rails=RAILS)), Scanner()
+    writing, scanner = AnswerProgress(Demands(language="en", guardrails=RAILS)), Scanner()
     given_out = [
         item
         for begin, end in pairwise(ends)

@@ -233,15 +233,15 @@ def test_a_page_begins_with_its_title(document: Document) -> None:
     assert page.index("<h1") < page.index("Chapter one</a>") < page.index("<main>")
 
 
-def test_a_wide_table_says_its_columns_so_that_paper_can_hold_it(make_document: MakeDocument) -> None:
-    def cells(count: int) -> str:
-        return html_page(
-            make_document(("code", "table", [displayed(text_html=f"<table><tr>{'<td>1</td>' * count}</tr></table>")]))
-        )
+def test_a_wide_table_says_how_it_fits_on_paper(make_document: MakeDocument) -> None:
+    def cells(count: int, value: str) -> str:
+        table = f"<table><tr>{f'<td>{value}</td>' * count}</tr></table>"
+        return html_page(make_document(("code", "table", [displayed(text_html=table)])))
 
-    assert '<div class="rich">' in cells(8)
-    assert '<div class="rich" style="--columns: 9">' in cells(9)
-    assert '<div class="rich" style="--columns: 30" data-wide="">' in cells(30)
+    assert '<div class="rich">' in cells(8, "1")
+    assert '<div class="rich" style="--paper-size: 7.2pt">' in cells(12, "71.28330")
+    assert ' data-break="headers" data-wide="">' in cells(34, "1234")
+    assert ' data-break="all" data-wide="">' in cells(60, "1234567")
 
 
 def test_chapter_ids_are_the_anchors(document: Document) -> None:

@@ -168,14 +168,14 @@ async def answer_well(exchange: Exchange, planner: Planner) -> None:
             return
         await exchange.answer("200 OK", judged.to_json())
         return
-    spare = exchange.heard.path == "/generate"
+    fallback = exchange.heard.path == "/generate"
     if request.options.repair is not None:
         source = await planner.repair(request)
         cell = {"action": "add", "shot_type": "action", "content": source}
         await answer_actions(exchange, [] if source is None else [cell])
         return
     await exchange.begin_stream()
-    async for item in planner.generate(request, spare=spare):
+    async for item in planner.generate(request, fallback=fallback):
         if isinstance(item, ActionData):
             await exchange.chunk(encode_line(item.data))
     await exchange.end_stream()

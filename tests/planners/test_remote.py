@@ -35,8 +35,8 @@ def line(number: int) -> bytes:
     return encode_line({"action": "add", "content": f"cell {number}", "shot_type": "dialogue"})
 
 
-async def collect(planner: RemotePlanner, *, spare: bool = False) -> list[Generated]:
-    return [item async for item in planner.generate(request(stream=True), spare=spare)]
+async def collect(planner: RemotePlanner, *, fallback: bool = False) -> list[Generated]:
+    return [item async for item in planner.generate(request(stream=True), fallback=fallback)]
 
 
 async def test_a_judgement_is_asked_for_and_read() -> None:
@@ -244,7 +244,7 @@ async def test_the_spare_endpoint_is_asked_on_demand() -> None:
     async with FaultProxy() as server:
         server.fail("/generate", stream(line(1)))
         planner = RemotePlanner(server.url)
-        assert len(await collect(planner, spare=True)) == 1
+        assert len(await collect(planner, fallback=True)) == 1
         assert [heard.path for heard in server.heard] == ["/generate"]
         await planner.close()
 
@@ -302,8 +302,8 @@ async def test_the_first_dialect_is_spoken_on_demand() -> None:
         server.fail("/v1/actions", whole, stream(json.dumps({"action": run_a_cell}).encode()), whole)
         planner = RemotePlanner(server.url, dialect="v1")
         assert (await planner.plan(request())).target_achieved
-        for spare in (False, False, True):
-            items = await collect(planner, spare=spare)
+        for fallback in (False, False, True):
+            items = await collect(planner, fallback=fallback)
             assert [item.data["action"] for item in items if isinstance(item, ActionData)] == ["add", "exec"]
         assert await planner.repair(request()) is None
         sent = [json.loads(heard.body) for heard in server.heard]

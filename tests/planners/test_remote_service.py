@@ -13,11 +13,11 @@ from engine.play import one_step, play, run_code, scripted, workflow
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
-from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner
+from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.messages import Request
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.vocabulary import Dialect, State
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import ServerSettings

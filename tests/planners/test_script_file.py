@@ -97,7 +97,7 @@ def test_a_script_with_every_key_is_read() -> None:
     assert load.behaviors[0].promotions == (Promotion(variable="df", artifact_id="df@demo"),)
     assert len(load.behaviors[0].on_error) == 1
     assert (fit.accept_errors, fit.fail) == (True, Fail(times=2))
-    assert fit.behaviors[0].fail == Fail(times=1, spare=True)
+    assert fit.behaviors[0].fail == Fail(times=1, fallback=True), "the old spelling is read"
     assert fit.behaviors[0].break_after == Break(3)
     assert ("model", "tune") in script.steps
     assert ScriptedPlanner.from_script(script, name="example").name == "example"
@@ -199,22 +199,22 @@ BROKEN: list[tuple[str, str]] = [
     ("stages:\n  - id: a\n bad", "line 3"),
     ("", "a script is a mapping"),
     ("- a\n- b", "a script is a mapping"),
-    ("name: x", "stages: this key is required"),
-    ("stages: []\nname: 7", "line 2, name: a text is needed here; put it in quotes"),
-    ("stages: {}", "line 1, stages: "),
-    ("stages:\n  - id: a\n    stepps: []", "line 3, stages.0.stepps: unknown key; did you mean 'steps'?"),
-    ("stages: []\nzzz: 1", "line 2, zzz: unknown key; known here: name, goal"),
-    ("stages:\n  - steps: []", "line 2, stages.0.id: this key is required"),
-    ("stages:\n  - id: ''", "line 2, stages.0.id"),
-    ("stages:\n  - id: a\n    id: b", "line 3, stages.0: the key 'id' stands twice"),
+    ("name: x", "stages is required"),
+    ("stages: []\nname: 7", "line 2: name: a text is needed here; put it in quotes"),
+    ("stages: {}", "line 1: stages must be a list"),
+    ("stages:\n  - id: a\n    stepps: []", "line 3: stages.0.stepps: unknown key; did you mean 'steps'?"),
+    ("stages: []\nzzz: 1", "line 2: zzz: unknown key; known here: name, goal"),
+    ("stages:\n  - steps: []", "line 2: stages.0.id is required"),
+    ("stages:\n  - id: ''", "line 2: stages.0.id"),
+    ("stages:\n  - id: a\n    id: b", "line 3: stages.0: the key 'id' stands twice"),
     ("a: &x 1\nb: *x", "line 2: the alias *x is not allowed"),
     ("a: !!python/object/apply:os.system [ls]", "line 1: the tag"),
     ("a: !secret x", "line 1: the tag"),
     ("? [a, b]\n: 1", "line 1: a key must be a plain text"),
     ("a: 1\n---\nb: 1", "line 2: a second document begins"),
     ("[" * 500, "levels are nested"),
-    (with_actions("- just words"), "line 7, stages.0.steps.0.behaviors.0.actions.0: an action is a mapping"),
-    (with_actions("- text: a\n- txt: b"), "line 8, stages.0.steps.0.behaviors.0.actions.1: no word says what this is"),
+    (with_actions("- just words"), "line 7: stages.0.steps.0.behaviors.0.actions.0: an action is a mapping"),
+    (with_actions("- text: a\n- txt: b"), "line 8: stages.0.steps.0.behaviors.0.actions.1: no word says what this is"),
     (with_actions("- text: a\n  code: b"), "'text' and 'code' cannot be one action"),
     (with_actions("- text: 7"), "actions.0.text: a text is needed here"),
     (with_actions("- code: a\n  ruun: true"), "actions.0.ruun: unknown key; did you mean 'run'?"),
@@ -222,14 +222,14 @@ BROKEN: list[tuple[str, str]] = [
     (with_actions("- code: a\n  id: 'no spaces'"), "actions.0.id: a cell's id is"),
     (with_actions("- code: a\n  repairs: [b]"), "actions.0.repairs: a cell that has repairs needs an `id`"),
     (with_actions("- action: {content: b}"), "actions.0.action.action: the action has no type"),
-    (with_actions("- action: {action: exec}"), "actions.0.action.codecell_id: Field required"),
+    (with_actions("- action: {action: exec}"), "actions.0.action.codecell_id is required"),
     (with_actions("- action: {action: add, content: a, kontent: b}"), "did you mean 'content'? `raw` sends it"),
     (with_actions("- steps: [b, c]"), "actions.0.steps: stage 'a' has b; the list names 'c'"),
     (with_actions("- steps: [b]\n  stage: q"), "actions.0.stage: the script has no stage 'q'"),
     (SCRIPT.replace("variables_to_include", "variables_to_inklude"), "did you mean 'variables_to_include'?"),
-    (SCRIPT.replace("operation: replace", "operation: forget"), "line 5, context_update.todo_list_update.operation"),
+    (SCRIPT.replace("operation: replace", "operation: forget"), "line 5: context_update.todo_list_update.operation"),
     (SCRIPT.replace("df@demo", "df"), "promotions.0.artifact_id"),
-    ("stages: []\nfiles: [../secret.csv]", "line 2, files.0: '../secret.csv' must be a path inside"),
+    ("stages: []\nfiles: [../secret.csv]", "line 2: files.0: '../secret.csv' must be a path inside"),
     ("stages: []\nfiles: [/etc/passwd]", "must be a path inside"),
     ("name: \x07", "this is not YAML"),
 ]
@@ -241,10 +241,10 @@ def test_what_is_wrong_with_a_script_is_said_with_its_line_its_field_and_what_to
 
 
 PLANS: list[tuple[str, str]] = [
-    ("stages: []", "line 1, stages: a plan needs at least one stage"),
-    ("stages:\n  - id: a\n  - id: a", "line 3, stages.1.id: 'a' is used twice"),
-    ("stages:\n  - id: a\n    steps:\n    - id: b\n    - id: b", "line 5, stages.0.steps.1.id: 'b' is used twice"),
-    (SCRIPT.replace("[fit, tune]", "[fit]"), "line 39, stages.1.steps.1: no plan of this script has such a step"),
+    ("stages: []", "line 1: stages: a plan needs at least one stage"),
+    ("stages:\n  - id: a\n  - id: a", "line 3: stages.1.id: 'a' is used twice"),
+    ("stages:\n  - id: a\n    steps:\n    - id: b\n    - id: b", "line 5: stages.0.steps.1.id: 'b' is used twice"),
+    (SCRIPT.replace("[fit, tune]", "[fit]"), "line 39: stages.1.steps.1: no plan of this script has such a step"),
 ]
 
 
@@ -278,7 +278,7 @@ def test_a_script_is_read_from_a_file_with_the_files_it_needs(tmp_path: Path) ->
     script = read_script(path)
     assert (script.files, script.folder) == (("data.csv",), str(tmp_path))
     path.write_text("files: [other.csv]\nstages: [{id: a}]\n")
-    with pytest.raises(MessageInvalid, match=r"script\.yaml .*line 1, files\.0: there is no file 'other\.csv'"):
+    with pytest.raises(MessageInvalid, match=r"script\.yaml, line 1: files\.0: there is no file 'other\.csv'"):
         read_script(path)
 
 

@@ -95,8 +95,8 @@ def after(completed: Sequence[bool], feedback: BehaviorFeedback | None = None) -
     return request(State.BEHAVIOR_COMPLETED, completed=completed, feedback=told)
 
 
-async def contents(planner: Planner, asked: Request, *, spare: bool = False) -> list[Any]:
-    generated = [each async for each in planner.generate(asked, spare=spare)]
+async def contents(planner: Planner, asked: Request, *, fallback: bool = False) -> list[Any]:
+    generated = [each async for each in planner.generate(asked, fallback=fallback)]
     return [each.data["content"] if isinstance(each, ActionData) else each for each in generated]
 
 
@@ -302,7 +302,7 @@ async def test_silence_lasts_as_many_attempts_as_the_script_says() -> None:
         with pytest.raises(PlannerUnreachable):
             await contents(planner, request(attempt=attempt))
     assert await contents(planner, request(attempt=3)) == ["one"]
-    assert await contents(planner, request(attempt=1), spare=True) == ["one"]
+    assert await contents(planner, request(attempt=1), fallback=True) == ["one"]
     assert await contents(planner, request(attempt=1, iteration=2)) == ["one"]
 
 
@@ -327,9 +327,9 @@ async def test_every_question_of_planning_can_be_left_without_an_answer() -> Non
 
 
 async def test_a_spare_endpoint_that_is_silent_too_does_not_answer() -> None:
-    planner = ScriptedPlanner(WORKFLOW, {("load", "read"): [Behavior([text("one")], fail=Fail(spare=True))]})
+    planner = ScriptedPlanner(WORKFLOW, {("load", "read"): [Behavior([text("one")], fail=Fail(fallback=True))]})
     with pytest.raises(PlannerUnreachable):
-        await contents(planner, request(attempt=1), spare=True)
+        await contents(planner, request(attempt=1), fallback=True)
 
 
 async def test_a_stream_breaks_where_the_script_says_and_not_when_the_behavior_is_restarted() -> None:

@@ -223,6 +223,13 @@ async def test_a_question_stands_alone_and_stops_the_run_until_it_is_answered() 
     assert answered.behavior.id == "target.3"
 
 
+@pytest.mark.parametrize("empty", ["", None])
+async def test_an_empty_answer_is_none(empty: str | None) -> None:
+    waits = await planner().plan(ended("target.2", rows=3, inputs={**INPUTS, "target": empty}))
+    assert waits.metadata.question is not None
+    assert waits.metadata.question.input == "target"
+
+
 async def test_an_input_that_is_known_asks_nothing() -> None:
     answer = await planner().plan(ended("target.1", rows=3, inputs={**INPUTS, "target": "b"}))
     assert answer.behavior is not None
@@ -285,7 +292,7 @@ async def test_there_is_no_estimate_while_a_hint_speaks_of_what_is_not_known(hin
 
 
 async def test_a_rule_that_fails_on_these_facts_is_an_error_with_its_line() -> None:
-    with pytest.raises(PlannerAnswerInvalid, match=r"stages/load\.yaml is not valid: line 16"):
+    with pytest.raises(PlannerAnswerInvalid, match=r"stages/load\.yaml, line 16"):
         await planner().plan(ended("read.1", rows="DataFrame(3x1)"))
 
 

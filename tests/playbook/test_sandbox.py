@@ -1,4 +1,4 @@
-"""A template is data: nothing it says can run Python, reach an object's insides, or take for ever."""
+"""A template is data: nothing it says can run Python or reach an object's insides."""
 
 from __future__ import annotations
 
@@ -60,23 +60,9 @@ REFUSED = {
         "{% endfor %}{% endfor %}{% endfor %}",
         "more than 3 loops",
     ),
-    "a long walk": (
-        "{% for a in v.many %}{% for b in v.many %}{% for c in v.many %}{% endfor %}{% endfor %}{% endfor %}",
-        "too much work",
-    ),
     "a long output": ("{% for a in v.many %}{% for b in v.many %}aaa{% endfor %}{% endfor %}", "longer than"),
-    "many comparisons": (
-        "{% for a in v.many %}{% for b in v.many %}{% if b in v.many %}{% endif %}{% endfor %}{% endfor %}",
-        "too much work",
-    ),
-    "many sorts": (
-        "{% for a in v.many %}{% for b in v.many %}{% set c = v.many | sort %}{% endfor %}{% endfor %}",
-        "too much work",
-    ),
-    "a text that doubles": ("{% set a = 'aaaa' %}" + "{% set a = a ~ a %}" * 60, "more than 100000"),
     "a sum that doubles": ("{% set a = 'aaaa' %}" + "{% set a = a + a %}" * 60, "more than 100000"),
     "a list that doubles": ("{% set a = [1, 2] %}" + "{% set a = a + a %}" * 60, "more than 100000"),
-    "a join that grows": ("{% set a = 'aaaa' %}" + "{% set a = v.many | join(a) %}" * 9, "more than 100000|work"),
     "a number that grows": ("{% set a = 99 %}" + "{% set a = a * a %}" * 60, "too large"),
     "many decimals": ("{{ 1 | num(999999) }}", "decimals"),
     "deep brackets": ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "deep|recursion"),
@@ -128,7 +114,7 @@ def test_a_loop_tells_where_it_is_and_nothing_more() -> None:
 
 
 def test_an_error_names_the_line_it_happened_on() -> None:
-    with pytest.raises(MessageInvalid, match=r"cells/bad\.py is not valid: line 3: there is no 'nope' here"):
+    with pytest.raises(MessageInvalid, match=r"cells/bad\.py, line 3: there is no 'nope' here"):
         render("a\nb\n{{ v.nope }}\nc")
     with pytest.raises(MessageInvalid, match="line 12"):
         TEMPLATES.read("a\nb\n{{ }}", kind=Kind.PROSE, at="stages/x.yaml", line=10)

@@ -34,6 +34,21 @@ _SHOWN = Values(max_items=200, max_chars=8_000)
 # Any, throughout: variables and YAML are whatever they are.
 
 
+def stage_file(stage: str) -> Path:
+    return DSLC / stage / "stage.yaml"
+
+
+def cell_file(name: str) -> Path:
+    """The cell of this name, whichever stage has it."""
+    (path,) = DSLC.glob(f"*/cells/{name}.py")
+    return path
+
+
+def text_file(name: str, lang: str) -> Path:
+    (path,) = DSLC.glob(f"*/text/{name}.{lang}.md")
+    return path
+
+
 @dataclass
 class Rehearsal:
     """A namespace, what the run was given, and the notebook that comes of it."""
@@ -75,7 +90,7 @@ class Rehearsal:
 
     def play(self, stage: str) -> None:
         """All steps of a stage whose rules hold when their turn comes."""
-        path = DSLC / "stages" / f"{stage}.yaml"
+        path = stage_file(stage)
         plan = load_marked(path.read_bytes(), source=path.name).value
         self.conditions = {
             name: Templates().read(rule, kind=Kind.RULE, at=path.name)
@@ -129,10 +144,10 @@ class Rehearsal:
         facts, answer = self.facts(), []
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
-                answer.append(self._render(DSLC / "cells" / f"{action['cell']}.py", Kind.CELL, facts))
+                answer.append(self._render(cell_file(action["cell"]), Kind.CELL, facts))
                 self._note(CellType.CODE, answer[-1], action)
             elif "say" in action:
-                text = self._render(DSLC / "text" / f"{action['say']}.{self.lang}.md", Kind.PROSE, facts)
+                text = self._render(text_file(action["say"], self.lang), Kind.PROSE, facts)
                 self.texts.append(text)
                 self._note(CellType.MARKDOWN, text, action)
             elif "text" in action:
@@ -179,6 +194,7 @@ class Rehearsal:
         figures = [plt.figure(number) for number in plt.get_fignums()]
         for figure in figures:
             figure.canvas.draw()
+            _check_sight(figure)
             texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
             self.drawn += [text.get_text() for text in texts if text.get_text()]
         plt.close("all")  # as the inline backend does after each cell
@@ -193,6 +209,17 @@ class Rehearsal:
 
     def _render(self, path: Path, kind: Kind, facts: Mapping[str, Any]) -> str:
         return Templates().read(path.read_text(encoding="utf-8"), kind=kind, at=path.name).render(facts)
+
+
+def _check_sight(figure: Any) -> None:
+    """No legend lies over bars or over other axes, and no grid runs through a matrix."""
+    for ax in figure.axes:
+        if legend := ax.get_legend():
+            bars = [bar.get_window_extent() for container in ax.containers for bar in getattr(container, "patches", ())]
+            assert not any(legend.get_window_extent().overlaps(bar) for bar in bars), "a legend covers bars"
+        assert not any(legend.get_window_extent().overlaps(ax.get_window_extent()) for legend in figure.legends)
+        lines = [*ax.get_xgridlines(), *ax.get_ygridlines()] if ax.images else []
+        assert not any(line.get_visible() for line in lines), "a grid runs through a matrix"
 
 
 def _names(source: str, use: type[ast.Load | ast.Store]) -> set[str]:

@@ -30,6 +30,14 @@ def test_a_quantity_gets_its_figures_and_words(tmp_path: Path) -> None:
     assert "`noise` and `twin`" in played.prose
 
 
+@pytest.mark.parametrize("scale", [0.001, 1, 100_000])
+def test_a_logarithmic_axis_has_plain_numbers(tmp_path: Path, scale: float) -> None:
+    table = measured(300).assign(y=lambda rows: scale * np.exp(rows["size"] / 2))
+    played = play(tmp_path, table, target="y", stages=BOTH)
+    assert played.names["target_summary"]["skew"] > 1.5
+    assert not [text for text in played.drawn if "mathdefault" in text or "e+" in text or "e-" in text]
+
+
 def test_classes_get_bars_and_shares(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     label = generator.choice(["no", "yes"], 600, p=[0.9, 0.1])

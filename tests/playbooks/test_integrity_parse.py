@@ -13,7 +13,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 plt = pytest.importorskip("matplotlib.pyplot")
 
-from playbooks.rehearsal import DSLC, Rehearsal, at_work_in  # noqa: E402
+from playbooks.rehearsal import Rehearsal, at_work_in, cell_file  # noqa: E402
 
 ROWS = 60
 
@@ -37,7 +37,7 @@ def play(
     if test is not None:
         rehearsal.names["raw_test"] = test
     with at_work_in(folder):
-        rehearsal.run((DSLC / "cells" / "structure_setup.py").read_text(encoding="utf-8"))
+        rehearsal.run(cell_file("structure_setup").read_text(encoding="utf-8"))
         for stage in stages:
             rehearsal.play(stage)
     return rehearsal

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import cell_file
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
@@ -23,7 +23,7 @@ LARGE = {
 
 def written(**facts: Any) -> str:
     """The cell for a table with these facts."""
-    cell = DSLC / "cells" / "model_candidates_classes.py"
+    cell = cell_file("model_candidates_classes")
     known = {"v": {**LARGE, **facts}, "lang": "en"}
     return Templates().read(cell.read_text(encoding="utf-8"), kind=Kind.CELL, at=cell.name).render(known)
 
@@ -39,7 +39,7 @@ def candidates(**facts: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("cell", ["numbers", "classes", "many"])
 def test_a_fit_that_does_not_converge_shows_no_warning(cell: str) -> None:
-    path = DSLC / "cells" / f"model_candidates_{cell}.py"
+    path = cell_file(f"model_candidates_{cell}")
     facts = {**LARGE, "train_rows": 300, "word_columns": [], "metric": "rmse", "target_counts": False}
     source = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.CELL, at=path.name).render({"v": facts})
     names: dict[str, Any] = {

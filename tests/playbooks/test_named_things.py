@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import cell_file, text_file
 
 FOUND = {
     "metric": "log_rmse", "task": "regression", "higher_is_better": False, "target": "price", "holdout_score": 0.131,
@@ -20,7 +20,7 @@ FOUND = {
 
 
 def said(name: str, lang: str = "en", **facts: Any) -> str:
-    text = DSLC / "text" / f"{name}.{lang}.md"
+    text = text_file(name, lang)
     template = Templates().read(text.read_text(encoding="utf-8"), kind=Kind.PROSE, at=text.name)
     return template.render({"v": {**FOUND, **facts}, "lang": lang})
 
@@ -54,7 +54,7 @@ def test_where_a_logarithm_was_scored_the_plain_error_stands_beside_it(name: str
 )
 @pytest.mark.parametrize("task", ["regression", "binary"])
 def test_cells_print_scores_as_people_write_numbers(task: str, value: float, shown: str) -> None:
-    cell = DSLC / "cells" / "method_metric.py"
+    cell = cell_file("method_metric")
     known = {"v": {"task": task, "relative_errors": False, "smallest_share": 0.4}, "lang": "en"}
     names: dict[str, Any] = {}
     exec(Templates().read(cell.read_text(encoding="utf-8"), kind=Kind.CELL, at=cell.name).render(known), names)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import text_file
 
 FAR = {
     "metric": "rmse", "task": "regression", "higher_is_better": False, "target": "y", "holdout_score": 10.18,
@@ -17,7 +17,7 @@ FAR = {
 
 
 def said(lang: str = "en", **facts: Any) -> str:
-    text = DSLC / "text" / f"predict_score.{lang}.md"
+    text = text_file("predict_score", lang)
     template = Templates().read(text.read_text(encoding="utf-8"), kind=Kind.PROSE, at=text.name)
     return template.render({"v": {**FAR, **facts}, "lang": lang})
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import cell_file
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
@@ -53,7 +53,7 @@ def carried_out(lang: str = "en", **facts: Any) -> dict[str, Any]:
 
 
 def _written(cell: str, known: dict[str, Any]) -> str:
-    path = DSLC / "cells" / f"{cell}.py"
+    path = cell_file(cell)
     return Templates().read(path.read_text(encoding="utf-8"), kind=Kind.CELL, at=path.name).render(known)
 
 

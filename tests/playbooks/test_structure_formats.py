@@ -239,12 +239,5 @@ def test_the_statement_is_in_the_language_of_the_run(tmp_path: Path, data: bytes
     assert words in opened(tmp_path, "a.csv", data, lang="zh").names["problem"]
 
 
-@pytest.mark.parametrize("data", [b"", "a,b\n", bytes(range(256)) * 9])
-def test_a_test_file_without_rows_is_a_problem_too(tmp_path: Path, data: bytes | str) -> None:
-    play = opened(tmp_path, "a.csv", CSV, ("test.csv", data))
-    assert play.names["readable"] is False
-    assert "test" in play.names["problem"]
-
-
 def test_a_text_that_is_called_an_archive_is_read_as_text(tmp_path: Path) -> None:
     assert opened(tmp_path, "a.csv.gz", CSV).names["row_count"] == 30

@@ -120,7 +120,7 @@ def test_chinese_notebooks_look_for_a_font_and_speak_chinese(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("path", sorted((DSLC / "text").glob("structure_*.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(DSLC.glob("*/text/structure_*.md")), ids=lambda path: path.stem)
 def test_every_text_can_be_read(path: Path, lang: str) -> None:
     assert Templates().read(path.read_text(encoding="utf-8"), kind=Kind.PROSE, at=path.name)
 

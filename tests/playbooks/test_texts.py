@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from markdown_it import MarkdownIt
 from notebook_bcc.planners.marked_yaml import load_marked
 from notebook_bcc.playbook.templates.environment import Kind, Templates
 from notebook_bcc.playbook.templates.filters import number_text
-from playbooks.rehearsal import DSLC
+from playbooks.rehearsal import DSLC, cell_file, stage_file, text_file
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
 SCORED: dict[str, Any] = {
@@ -34,14 +35,14 @@ COLUMNS: dict[str, Any] = {
 
 
 def said(name: str, lang: str, *, inputs: dict[str, Any] | None = None, has_model: bool = False, **facts: Any) -> str:
-    path = DSLC / "text" / f"{name}.{lang}.md"
+    path = text_file(name, lang)
     template = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.PROSE, at=path.name)
     return template.render({"v": facts, "lang": lang, "inputs": inputs or {}, "has_model": has_model})
 
 
 def said_in(stage: str, lang: str, word: str, **facts: Any) -> str:
     """The short text of a stage that holds this word."""
-    path = DSLC / "stages" / f"{stage}.yaml"
+    path = stage_file(stage)
     plan = load_marked(path.read_bytes(), source=path.name).value
     actions = [action for step in plan["steps"] for one in step["behaviors"] for action in one["actions"]]
     sources = [action["text"][lang] for action in actions if word in action.get("text", {}).get("en", "")]
@@ -88,7 +89,7 @@ def test_the_rows_set_aside_are_not_said_to_be_used_only_once(lang: str) -> None
     texts = [
         said("integrity_split", lang, **SCORED),
         said_in("predictability", lang, "rows set aside are used", **SCORED),
-        (DSLC / "stages" / "predictability.yaml").read_text(encoding="utf-8"),
+        stage_file("predictability").read_text(encoding="utf-8"),
     ]
     for text in texts:
         assert not [
@@ -107,6 +108,12 @@ def test_a_notebook_says_that_no_model_wrote_it_only_where_none_did(lang: str) -
     somebody = {"en": "a language model was asked", "zh": "由语言模型撰写"}[lang]
     assert (nobody in without, somebody in without) == (True, False)
     assert (nobody in with_one, somebody in with_one) == (False, True)
+
+
+@LANGUAGES
+def test_a_notebook_names_every_file_that_it_needs(lang: str) -> None:
+    inputs = {"data": "inputs/train.csv", "test": "inputs/test.csv", "target": "y"}
+    assert "`inputs/test.csv`" in said("structure_intro", lang, inputs=inputs)
 
 
 @LANGUAGES
@@ -158,7 +165,7 @@ def test_support_vectors_are_named_where_they_are_candidates(
     counted: dict[str, Any] = {} if class_count is None else {"class_count": class_count}
     told = said("model_candidates", lang, task=task, train_rows=rows, **counted)
     cell = {"regression": "numbers", "multilabel": "many"}.get(task, "classes")
-    source = (DSLC / "cells" / f"model_candidates_{cell}.py").read_text(encoding="utf-8")
+    source = cell_file(f"model_candidates_{cell}").read_text(encoding="utf-8")
     facts: dict[str, Any] = {
         "task": task, "train_rows": rows, "feature_count": 5, "few_levels": [], "some_levels": [], "word_columns": [],
         "metric": "rmse", "target_counts": False, "split_kind": "random", "smallest_share": 0.3, **counted,
@@ -194,6 +201,68 @@ def test_importance_is_told_with_its_numbers(lang: str) -> None:
         for text in (told, concluded):
             assert f"`{name}`" in text
             assert number_text(value) in text
+
+
+@LANGUAGES
+def test_errors_are_told_with_the_digits_that_count(lang: str) -> None:
+    found: dict[str, Any] = {
+        "error_quantiles": {"0.05": -25440.197, "0.5": -1632.09, "0.95": 0.0314159},
+        "bias_upper": 0,
+        "bias_rest": 9,
+    }
+    told = said("predict_errors", lang, **SCORED, **found)
+    for text in ("-25,440", "-1,632.1", "0.03142"):
+        assert text in told
+    assert ".197" not in told
+
+
+@LANGUAGES
+def test_a_column_without_association_is_not_called_the_next_strongest(lang: str) -> None:
+    only = said("explore_association", lang, association={"size": 0.83, "colour": 0.0, "noise": 0.04, "day": 0.0})
+    assert "`size`" in only
+    assert not [name for name in ("colour", "noise", "day") if name in only]
+    some = said("explore_association", lang, association={"size": 0.83, "rooms": 0.31, "colour": 0.02, "day": 0.0})
+    assert "`rooms`" in some
+    assert "colour" not in some
+    pair = said("explore_association", lang, association={"size": 0.83, "rooms": 0.31})
+    assert "`rooms`" in pair
+
+
+@LANGUAGES
+def test_a_column_that_costs_no_more_than_chance_is_no_finding(lang: str) -> None:
+    concluded = said("report_conclusions", lang, **{**SCORED, "importance_top": {}}, spans=SPANS[lang])
+    assert {"en": "Shuffled", "zh": "打乱"}[lang] not in concluded
+    told = said_in("predictability", lang, "No column by itself", **{**SCORED, "importance_top": {}})
+    assert {"en": "chance", "zh": "偶然"}[lang] in told
+
+
+ONE: dict[str, dict[str, Any]] = {
+    "explore_findings": {
+        "train_rows": 500, "feature_kinds": [1, 1, 1], "dropped_rows": 1, "missing_features": 0, "time_column": "",
+    },
+    "integrity_features": {"feature_kinds": [0, 1, 0], "many_levels": []},
+    "integrity_read": {"repaired_values": 1, "number_texts": {"a": {}}, "unread": {}},
+    "structure_table": {"row_count": 1, "column_count": 1, "test_row_count": 1},
+    "structure_columns": {
+        "number_count": 1, "text_count": 0, "column_count": 1, "missing_share": 0, "unclear_values": {},
+    },
+    "report_predictions": {
+        **SCORED, "prediction_count": 1, "id_column": "", "expected_low": 1.5, "expected_high": 2.5,
+    },
+    "integrity_rows": {
+        "total_rows": [], "copied_rows": 1, "copies_natural": True, "chance_copies": 1, "untargeted_rows": 0,
+        "test_overlap": 1, "test_rows": 1,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_one_of_a_thing_is_not_told_in_the_plural(text: str) -> None:
+    told = said(text, "en", **ONE[text])
+    assert not re.findall(r"\b(?:1|one) (?:\w+ )?(?:row|column|value|feature|categorie|number|text|pair)s\b", told), (
+        told
+    )
+    assert not re.findall(r"\b1 (?:row|column|value) (?:were|are|have)\b", told), told
 
 
 @LANGUAGES
@@ -242,7 +311,7 @@ def test_why_there_is_no_model_is_told_in_the_language_of_the_reader(lang: str, 
     assert lang == "en" or reason not in told
 
 
-@pytest.mark.parametrize("path", sorted((DSLC / "text").glob("*.zh.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(DSLC.glob("*/text/*.zh.md")), ids=lambda path: path.stem)
 def test_chinese_lines_are_not_broken(path: Path) -> None:
     """A line break inside a Chinese sentence becomes a blank on the page."""
     lines = path.read_text(encoding="utf-8").splitlines()

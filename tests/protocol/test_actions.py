@@ -88,7 +88,7 @@ def test_a_missing_required_field_is_named(name: str, field: str) -> None:
         parse_action(data)
 
     assert caught.value.action == name
-    assert caught.value.problems == ((field, "Field required"),)
+    assert caught.value.problems == ((field, "is required"),)
     with pytest.raises(ActionMalformed):
         parse_action({**data, field: None})
 

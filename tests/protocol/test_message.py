@@ -146,7 +146,7 @@ def test_a_request_without_a_required_part_of_location_names_its_path(missing: s
     with pytest.raises(MessageInvalid) as caught:
         Request.parse(data)
 
-    assert caught.value.problems == ((f"observation.location.{missing}", "Field required"),)
+    assert caught.value.problems == ((f"observation.location.{missing}", "is required"),)
     assert f"observation.location.{missing}" in str(caught.value)
 
 
@@ -188,7 +188,7 @@ def test_a_null_where_a_value_is_wanted_counts_as_absent() -> None:
 
 
 def test_a_null_at_a_required_field_or_in_a_list_is_still_an_error() -> None:
-    with pytest.raises(MessageInvalid, match=r"observation\.location: Field required"):
+    with pytest.raises(MessageInvalid, match=r"observation\.location is required"):
         Request.parse({"observation": {"location": None}})
     with pytest.raises(MessageInvalid, match=r"toDoList\.0"):
         Context.parse({"toDoList": [None]})

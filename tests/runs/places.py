@@ -1,4 +1,4 @@
-"""A workshop of doubles, and small scripts to carry out with it."""
+"""Factories of doubles, and small scripts to carry out with them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.script.file import parse_script
 from notebook_bcc.planners.script.planner import ScriptedPlanner
-from notebook_bcc.runs.factories import Workshop
+from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec, ScriptPlannerSpec
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder, run_folders
-from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, resumed, started
-from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.runs.lifecycle import resumed, started
+from notebook_bcc.runs.order import ResumeOrder, RunOrder
+from notebook_bcc.runs.session import Interaction, Session
+from notebook_bcc.wiring import journals
 
 TWO_STEPS = """
 goal: Count
@@ -43,21 +46,25 @@ class Place:
     kernel: Callable[[], ScriptedKernel] = ScriptedKernel
 
     @property
-    def workshop(self) -> Workshop:
-        async def planner(spec: str, folder: RunFolder) -> ScriptedPlanner:
+    def factories(self) -> RunFactories:
+        async def planner(spec: PlannerSpec | None, folder: RunFolder) -> ScriptedPlanner:
             return ScriptedPlanner.from_script(parse_script(self.script))
 
-        def kernel(wish: object) -> ScriptedKernel:
+        def kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int) -> ScriptedKernel:
             self.kernels.append(self.kernel())
             return self.kernels[-1]
 
-        return Workshop(
-            make_kernel=kernel, make_planner=planner, make_registry=ActionRegistry, now=lambda: datetime.now(UTC)
+        return RunFactories(
+            make_kernel=kernel,
+            make_planner=planner,
+            journals=journals(),
+            make_registry=ActionRegistry,
+            now=lambda: datetime.now(UTC),
         )
 
     @property
-    def company(self) -> Company:
-        return Company(person=None, warn=self.warnings.append)
+    def interaction(self) -> Interaction:
+        return Interaction(person=None, warn=self.warnings.append)
 
     @property
     def last(self) -> RunFolder:
@@ -65,8 +72,8 @@ class Place:
 
     @asynccontextmanager
     async def starting(self, **order: Any) -> AsyncIterator[Session]:
-        made = RunOrder(**{"name": "test", "planner": "script", "goal": "Count", **order})
-        async with started(made, root=self.root, workshop=self.workshop, company=self.company) as session:
+        made = RunOrder(**{"name": "test", "planner_spec": ScriptPlannerSpec(), "goal": "Count", **order})
+        async with started(made, root=self.root, factories=self.factories, interaction=self.interaction) as session:
             yield session
 
     async def start(self, *, deliver: bool = False, **order: Any) -> RunState:
@@ -79,7 +86,7 @@ class Place:
 
     async def resume(self, order: ResumeOrder | None = None, *, deliver: bool = False) -> RunState:
         """The newest run, taken up again until it stops."""
-        opened = resumed(self.last, order or ResumeOrder(), workshop=self.workshop, company=self.company)
+        opened = resumed(self.last, order or ResumeOrder(), factories=self.factories, interaction=self.interaction)
         async with opened as session:
             await drain(session)
             if deliver:

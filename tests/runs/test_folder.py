@@ -19,6 +19,7 @@ from notebook_bcc.runs.folder import (
     run_folders,
     run_id,
 )
+from notebook_bcc.runs.handover import place_files
 
 AT = datetime(2026, 11, 15, 20, 47, 12, tzinfo=UTC)
 
@@ -180,6 +181,20 @@ def test_a_path_that_cannot_be_written_is_refused_with_the_reason(tmp_path: Path
     for path, reason in cases.items():
         with pytest.raises(NotebookFailed, match=reason):
             check_writable(path)
+
+
+def test_a_delivered_folder_and_what_lies_in_it_name_their_run(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs", "houses")
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "model.pkl").touch()
+    with pytest.raises(RunNotFound):
+        find_run(tmp_path / "runs", str(results))
+    place_files(results, {}, whole=True, run_id=run.run_id)
+    assert find_run(tmp_path / "runs", str(results)).path == run.path
+    assert find_run(tmp_path / "runs", str(results / "model.pkl")).path == run.path
+    with pytest.raises(RunNotFound, match=r"was delivered by run '20261115-204712-houses', which is not in .*--runs"):
+        find_run(tmp_path / "other", str(results))
 
 
 @pytest.mark.parametrize("given", ["nightly-7", "房价.v2", "a", "A_1.b-c", "x" * 80])

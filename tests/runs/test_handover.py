@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notebook_bcc.runs.handover import MANIFEST, is_unedited, note_delivered, place_files
+from notebook_bcc.runs.handover import MANIFEST, delivered_by, is_unedited, note_delivered, place_files
 
 
 def files(root: Path, **texts: str) -> dict[str, Path]:
@@ -133,3 +133,16 @@ def test_a_file_that_somebody_asked_for_stays_when_the_whole_is_delivered_again(
     assert place_files(out, files(tmp_path, page__md="2"), asked_for=True).kept == {}
     (out / "page.md").write_text("mine")
     assert place_files(out, files(tmp_path, page__md="3"), asked_for=True).kept == {"page.md": "page.edited.md"}
+
+
+def test_the_manifest_names_the_run_until_another_one_delivers(tmp_path: Path, out: Path) -> None:
+    assert delivered_by(out) == ""
+    place_files(out, files(tmp_path, a__txt="1"), whole=True, run_id="first")
+    assert delivered_by(out) == "first"
+    place_files(out, files(tmp_path, page__md="1"), asked_for=True)
+    note_delivered(out / "a.txt")
+    assert delivered_by(out) == "first"
+    place_files(out, files(tmp_path, a__txt="1"), whole=True, run_id="second")
+    assert delivered_by(out) == "second"
+    (out / MANIFEST).write_text('{"run": 1}')
+    assert delivered_by(out) == ""

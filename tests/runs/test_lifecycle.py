@@ -14,18 +14,12 @@ from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.runs.folder import Input, run_folders
-from notebook_bcc.runs.lifecycle import (
-    ResumeOrder,
-    answer_run,
-    cancel_run,
-    list_runs,
-    load_state,
-    pause_run,
-    read_entries,
-    summarize,
-    verify_run,
-)
+from notebook_bcc.runs.history import load_state, read_entries
+from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run, verify_run
+from notebook_bcc.runs.order import ResumeOrder
+from notebook_bcc.runs.summary import list_runs, summarize
 from notebook_bcc.runs.verify import VerifyOrder
+from notebook_bcc.wiring import journals
 from runs.places import Place, drain
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +63,7 @@ async def test_a_run_goes_from_its_order_to_a_notebook_and_a_page(place: Place) 
     assert file.run["run_id"] == place.last.run_id
     assert file.run["verified"]["ok"] is True
     assert place.last.html.stat().st_size > 1000
-    assert await load_state(place.last) == state
+    assert await load_state(place.last, journals()) == state
 
 
 async def test_nothing_is_left_when_a_run_cannot_begin(place: Place, tmp_path: Path) -> None:
@@ -145,17 +139,17 @@ async def test_resuming_rebuilds_the_kernel_and_does_nothing_twice(place: Place)
     state = await place.resume(ResumeOrder(limits={"actions": 0}))
     assert state.actions_completed == 8
     assert place.kernels[1].executed == ["a = 1", "print('a is', a)", "b = a + 1", "b"]
-    kinds = [entry.record.kind async for entry in read_entries(place.last)]
+    kinds = [entry.record.kind async for entry in read_entries(place.last, journals())]
     assert kinds.count("action_completed") == 8
     assert kinds.count("cell_rerun") == 2
 
 
 async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
     await place.start(deliver=True)
-    before = (await load_state(place.last)).seq
+    before = (await load_state(place.last, journals())).seq
     with pytest.raises(RunRefused, match="completed"):
         await place.resume()
-    assert (await load_state(place.last)).seq == before
+    assert (await load_state(place.last, journals())).seq == before
 
 
 async def test_a_process_that_died_before_it_delivered_is_made_up_for_by_resume(place: Place) -> None:
@@ -166,7 +160,7 @@ async def test_a_process_that_died_before_it_delivered_is_made_up_for_by_resume(
     assert again.stopped == done.stopped
     assert (place.last.path / "model.pkl").read_bytes() == b"made by a cell"
     assert read_notebook(place.last.notebook).run["stopped"] == "completed"
-    assert await load_state(place.last) == done, "the journal has nothing to add"
+    assert await load_state(place.last, journals()) == done, "the journal has nothing to add"
     with pytest.raises(RunRefused, match="completed"):
         await place.resume()
 
@@ -186,7 +180,7 @@ async def test_two_processes_cannot_carry_out_the_same_run(place: Place) -> None
         with pytest.raises(RunLocked, match=f"process .*nbcc cancel {session.folder.run_id}"):
             await place.resume()
         await drain(session)
-    assert (await load_state(place.last)).stopped == RunStopped(reason="completed")
+    assert (await load_state(place.last, journals())).stopped == RunStopped(reason="completed")
 
 
 async def test_a_failed_cell_is_left_out_of_what_is_delivered(place: Place) -> None:
@@ -235,12 +229,12 @@ async def test_a_cell_that_only_looked_stays_where_another_turns_out_to_need_it(
 
 async def test_a_run_that_nobody_carries_out_is_cancelled_at_once(place: Place) -> None:
     await place.start(limits=Limits(actions=3))
-    assert await cancel_run(place.last, comment="enough", workshop=place.workshop) == "done"
-    state = await load_state(place.last)
+    assert await cancel_run(place.last, comment="enough", factories=place.factories) == "done"
+    state = await load_state(place.last, journals())
     assert state.fsm is State.CANCELLED
     assert state.stopped == RunStopped(reason="cancelled", detail="enough")
     with pytest.raises(RunRefused, match="cancelled"):
-        await cancel_run(place.last, comment="", workshop=place.workshop)
+        await cancel_run(place.last, comment="", factories=place.factories)
     with pytest.raises(RunRefused, match="--restart reset"):
         await place.resume()
     state = await place.resume(ResumeOrder(restart="reset", limits={"actions": 0}))
@@ -253,7 +247,7 @@ async def test_a_running_run_is_cancelled_by_asking_its_process(place: Place) ->
         async for entry in session.entries():
             if entry.record.kind == "action_completed" and not seen:
                 seen = entry.seq
-                assert await cancel_run(session.folder, comment="", workshop=place.workshop) == "asked"
+                assert await cancel_run(session.folder, comment="", factories=place.factories) == "asked"
                 # The run must not end before the command is seen.
                 await asyncio.sleep(0)
         assert session.state.stopped is not None
@@ -264,7 +258,7 @@ async def test_a_change_of_the_plan_waits_for_an_answer_from_elsewhere(place: Pl
     state = await place.start()
     assert state.stopped is not None
     assert state.stopped.reason == "waiting"
-    assert await answer_run(place.last, confirmed=True, comment="good", by="anna", workshop=place.workshop) == "left"
+    assert await answer_run(place.last, confirmed=True, comment="good", by="anna", factories=place.factories) == "left"
     state = await place.resume()
     assert state.stopped == RunStopped(reason="completed")
     assert state.plan is not None
@@ -274,7 +268,7 @@ async def test_a_change_of_the_plan_waits_for_an_answer_from_elsewhere(place: Pl
 async def test_a_declined_change_of_steps_fails_the_run(place: Place) -> None:
     place.script = PROPOSING
     await place.start()
-    await answer_run(place.last, confirmed=False, comment="no", by="anna", workshop=place.workshop)
+    await answer_run(place.last, confirmed=False, comment="no", by="anna", factories=place.factories)
     assert (await place.resume()).fsm is State.ERROR
 
 
@@ -282,11 +276,11 @@ async def test_a_declined_change_of_steps_fails_the_run(place: Place) -> None:
 async def test_a_second_answer_is_refused_with_who_was_first(place: Place, confirmed: bool) -> None:
     place.script = PROPOSING
     await place.start()
-    assert await answer_run(place.last, confirmed=confirmed, comment="", by="anna", workshop=place.workshop) == "left"
+    assert await answer_run(place.last, confirmed=confirmed, comment="", by="anna", factories=place.factories) == "left"
     word = "accepted" if confirmed else "declined"
     for again in (True, False):
         with pytest.raises(RunRefused, match=f"{word} already, by anna at 20.*nbcc resume {place.last.run_id}"):
-            await answer_run(place.last, confirmed=again, comment="", by="bob", workshop=place.workshop)
+            await answer_run(place.last, confirmed=again, comment="", by="bob", factories=place.factories)
     state = await place.resume()
     assert state.fsm is (State.WORKFLOW_COMPLETED if confirmed else State.ERROR)
 
@@ -294,10 +288,10 @@ async def test_a_second_answer_is_refused_with_who_was_first(place: Place, confi
 async def test_a_late_answer_is_refused_with_who_was_first(place: Place) -> None:
     place.script = PROPOSING
     await place.start()
-    await answer_run(place.last, confirmed=True, comment="", by="anna", workshop=place.workshop)
+    await answer_run(place.last, confirmed=True, comment="", by="anna", factories=place.factories)
     await place.resume()
     with pytest.raises(RunRefused, match=r"completed: no change .* waits .*; the last one was accepted by anna at 20"):
-        await answer_run(place.last, confirmed=False, comment="", by="bob", workshop=place.workshop)
+        await answer_run(place.last, confirmed=False, comment="", by="bob", factories=place.factories)
 
 
 async def test_of_two_answers_at_once_the_loser_is_told_who_was_first(place: Place) -> None:
@@ -306,7 +300,7 @@ async def test_of_two_answers_at_once_the_loser_is_told_who_was_first(place: Pla
 
     async def answer(by: str) -> str:
         try:
-            return await answer_run(place.last, confirmed=True, comment="", by=by, workshop=place.workshop)
+            return await answer_run(place.last, confirmed=True, comment="", by=by, factories=place.factories)
         except RunRefused as refusal:
             return str(refusal)
 
@@ -323,12 +317,12 @@ async def test_a_command_to_a_run_that_is_being_verified_is_refused(place: Place
     async def command() -> None:
         for ask in (cancel_run, pause_run):
             with pytest.raises(RunLocked, match=r"is being verified by process .*; wait for it$") as refusal:
-                await ask(place.last, comment="", workshop=place.workshop)
+                await ask(place.last, comment="", factories=place.factories)
             refusals.append(str(refusal.value))
-        assert (await summarize(place.last)).status == "limit"
+        assert (await summarize(place.last, journals())).status == "limit"
 
     place.kernel = lambda: CommandingKernel(command)
-    await verify_run(place.last, VerifyOrder(notebook=place.last.notebook), workshop=place.workshop)
+    await verify_run(place.last, VerifyOrder(notebook=place.last.notebook), factories=place.factories)
     assert len(refusals) == 2
     place.kernel = ScriptedKernel
     state = await place.resume(ResumeOrder(limits={"actions": 0}))
@@ -343,7 +337,7 @@ async def test_a_command_during_the_final_verification_is_refused(place: Place) 
         async def command() -> None:
             for ask in (cancel_run, pause_run):
                 with pytest.raises(RunRefused, match=r"is completed: there is nothing to (cancel|pause)") as refusal:
-                    await ask(session.folder, comment="", workshop=place.workshop)
+                    await ask(session.folder, comment="", factories=place.factories)
                 refusals.append(str(refusal.value))
 
         place.kernel = lambda: CommandingKernel(command)
@@ -355,7 +349,7 @@ async def test_a_command_during_the_final_verification_is_refused(place: Place) 
 
 async def test_a_pause_that_nobody_lived_to_obey_is_forgotten_by_resume(place: Place) -> None:
     async with place.starting() as session:
-        await pause_run(session.folder, comment="", workshop=place.workshop)
+        await pause_run(session.folder, comment="", factories=place.factories)
         # Left without having been carried out, as by a kill.
     state = await place.resume()
     assert state.stopped == RunStopped(reason="completed")
@@ -364,11 +358,11 @@ async def test_a_pause_that_nobody_lived_to_obey_is_forgotten_by_resume(place: P
 async def test_a_run_that_stopped_before_its_workflow_began_can_be_cancelled(place: Place) -> None:
     async with place.starting():
         pass
-    assert await cancel_run(place.last, comment="enough", workshop=place.workshop) == "done"
-    state = await load_state(place.last)
+    assert await cancel_run(place.last, comment="enough", factories=place.factories) == "done"
+    state = await load_state(place.last, journals())
     assert (state.fsm, state.stopped) == (State.IDLE, RunStopped(reason="cancelled", detail="enough"))
     with pytest.raises(RunRefused, match="is cancelled; there is nothing to cancel"):
-        await cancel_run(place.last, comment="", workshop=place.workshop)
+        await cancel_run(place.last, comment="", factories=place.factories)
     with pytest.raises(RunRefused, match="--restart reset"):
         await place.resume()
     state = await place.resume(ResumeOrder(restart="reset"))
@@ -377,7 +371,7 @@ async def test_a_run_that_stopped_before_its_workflow_began_can_be_cancelled(pla
 
 async def test_a_run_cancelled_at_rest_says_so_in_its_notebook(place: Place) -> None:
     await place.start(limits=Limits(actions=3))
-    await cancel_run(place.last, comment="enough", workshop=place.workshop)
+    await cancel_run(place.last, comment="enough", factories=place.factories)
     file = read_notebook(place.last.notebook)
     note = file.document.cells.last
     assert note is not None
@@ -389,9 +383,9 @@ async def test_a_run_cancelled_at_rest_says_so_in_its_notebook(place: Place) -> 
 async def test_an_answer_that_nobody_waits_for_is_refused(place: Place) -> None:
     await place.start()
     with pytest.raises(RunRefused, match="no change of its plan waits"):
-        await answer_run(place.last, confirmed=True, comment="", by="anna", workshop=place.workshop)
+        await answer_run(place.last, confirmed=True, comment="", by="anna", factories=place.factories)
     with pytest.raises(RunRefused, match="nobody is carrying it out"):
-        await pause_run(place.last, comment="", workshop=place.workshop)
+        await pause_run(place.last, comment="", factories=place.factories)
 
 
 async def test_policies_given_on_resume_change_only_themselves(place: Place) -> None:
@@ -410,7 +404,7 @@ async def test_a_broken_run_is_listed_as_broken_beside_the_others(place: Place) 
     await place.start(name="lost")
     lost = next(folder for folder in run_folders(place.root) if "lost" in folder.run_id)
     lost.journal.unlink()
-    found = {one.folder.run_id.split("-")[2]: one async for one in list_runs(place.root)}
+    found = {one.folder.run_id.split("-")[2]: one async for one in list_runs(place.root, journals())}
     assert {name: one.status for name, one in found.items()} == {
         "whole": "completed",
         "torn": "broken",
@@ -418,16 +412,16 @@ async def test_a_broken_run_is_listed_as_broken_beside_the_others(place: Place) 
     }
     assert "corrupt" in found["torn"].problem
     with pytest.raises((JournalCorrupt, JournalFailed)):
-        await load_state(torn)
+        await load_state(torn, journals())
 
 
 async def test_a_run_under_way_is_told_as_running_and_a_dead_one_as_killed(place: Place) -> None:
     async with place.starting() as session:
-        summary = await summarize(session.folder)
+        summary = await summarize(session.folder, journals())
         assert summary.status == "running"
         assert summary.holder is not None
     # The session was left without having been carried out: the journal has a start and no stop.
-    assert (await summarize(place.last)).status == "killed"
+    assert (await summarize(place.last, journals())).status == "killed"
     assert (await place.resume()).stopped == RunStopped(reason="completed")
 
 

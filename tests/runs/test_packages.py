@@ -25,4 +25,4 @@ def test_an_installed_kernel_of_ours_is_found_by_its_name() -> None:
 
 
 def test_every_reader_belongs_to_a_data_file() -> None:
-    assert set(READERS) == {".xlsx", ".xls", ".parquet", ".feather"}
+    assert set(READERS) == {".xlsx", ".parquet", ".feather"}

@@ -6,9 +6,12 @@ from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.replay import ReplayPlanner
 from notebook_bcc.protocol.limits import Limits
-from notebook_bcc.runs.factories import Workshop
+from notebook_bcc.protocol.specs import PlannerSpec, ReplayPlannerSpec
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder, run_folders
-from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, answer_run, read_entries, resumed, started
+from notebook_bcc.runs.history import read_entries
+from notebook_bcc.runs.lifecycle import answer_run, resumed, started
+from notebook_bcc.runs.order import ResumeOrder, RunOrder
 from notebook_bcc.runs.recording import (
     RecordedPerson,
     Recording,
@@ -16,11 +19,13 @@ from notebook_bcc.runs.recording import (
     notebook_differences,
     read_recording,
 )
-from notebook_bcc.runs.session import Company
+from notebook_bcc.runs.session import Interaction
+from notebook_bcc.wiring import journals
 from runs.places import Place, drain
 
 pytestmark = pytest.mark.anyio
 
+REPLAY = ReplayPlannerSpec(path="elsewhere")
 PROPOSING = """
 stages:
   - id: only
@@ -41,28 +46,29 @@ class Replaying:
         self.recording = recording
 
     @property
-    def workshop(self) -> Workshop:
-        async def planner(spec: str, folder: RunFolder) -> ReplayPlanner:
-            return self.recording.planner(asked=[entry async for entry in read_entries(folder)])
+    def factories(self) -> RunFactories:
+        async def planner(spec: PlannerSpec | None, folder: RunFolder) -> ReplayPlanner:
+            return self.recording.planner(asked=[entry async for entry in read_entries(folder, journals())])
 
-        return Workshop(
-            make_kernel=lambda wish: ScriptedKernel(),
+        return RunFactories(
+            make_kernel=lambda spec, *, cwd, output_bytes: ScriptedKernel(),
             make_planner=planner,
+            journals=journals(),
             make_registry=ActionRegistry,
-            now=self.place.workshop.now,
+            now=self.place.factories.now,
         )
 
     @property
-    def company(self) -> Company:
-        return Company(person=RecordedPerson(self.recording.decisions), warn=pytest.fail)
+    def interaction(self) -> Interaction:
+        return Interaction(person=RecordedPerson(self.recording.decisions), warn=pytest.fail)
 
 
 async def test_a_recorded_run_replays_to_the_same_notebook(place: Place) -> None:
     await place.start()
-    recording = await read_recording(read_entries(place.last))
+    recording = await read_recording(read_entries(place.last, journals()))
     again = Replaying(place, recording)
-    order = RunOrder(name="again", planner="replay", goal="Count")
-    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+    order = RunOrder(name="again", planner_spec=REPLAY, goal="Count")
+    async with started(order, root=place.root, factories=again.factories, interaction=again.interaction) as session:
         await drain(session)
         assert equal_notebooks(recording.state.document, session.state.document)
         assert notebook_differences(recording.state.document, session.state.document) == []
@@ -71,27 +77,27 @@ async def test_a_recorded_run_replays_to_the_same_notebook(place: Place) -> None
 async def test_decisions_of_a_person_are_replayed(place: Place) -> None:
     place.script = PROPOSING
     await place.start()
-    await answer_run(place.last, confirmed=True, comment="", workshop=place.workshop)
+    await answer_run(place.last, confirmed=True, comment="", factories=place.factories)
     await place.resume()
-    recording = await read_recording(read_entries(place.last))
+    recording = await read_recording(read_entries(place.last, journals()))
     assert recording.decisions == (True,)
     again = Replaying(place, recording)
-    order = RunOrder(name="again", planner="replay")
-    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+    order = RunOrder(name="again", planner_spec=REPLAY)
+    async with started(order, root=place.root, factories=again.factories, interaction=again.interaction) as session:
         await drain(session)
         assert equal_notebooks(recording.state.document, session.state.document)
 
 
 async def test_a_replay_that_was_stopped_goes_on_where_it_was(place: Place) -> None:
     await place.start()
-    recording = await read_recording(read_entries(place.last))
+    recording = await read_recording(read_entries(place.last, journals()))
     again = Replaying(place, recording)
-    order = RunOrder(name="again", planner="replay", limits=Limits(actions=5))
-    async with started(order, root=place.root, workshop=again.workshop, company=again.company) as session:
+    order = RunOrder(name="again", planner_spec=REPLAY, limits=Limits(actions=5))
+    async with started(order, root=place.root, factories=again.factories, interaction=again.interaction) as session:
         await drain(session)
     folder = next(one for one in run_folders(place.root) if "again" in one.run_id)
     onward = ResumeOrder(limits={"actions": 0})
-    async with resumed(folder, onward, workshop=again.workshop, company=again.company) as session:
+    async with resumed(folder, onward, factories=again.factories, interaction=again.interaction) as session:
         await drain(session)
         assert equal_notebooks(recording.state.document, session.state.document)
 
@@ -99,7 +105,7 @@ async def test_a_replay_that_was_stopped_goes_on_where_it_was(place: Place) -> N
 async def test_stops_that_a_replay_comes_to_by_itself_are_taken_up_as_recorded(place: Place) -> None:
     await place.start(limits=Limits(actions=5))
     await place.resume(ResumeOrder(limits={"actions": 0}))
-    recording = await read_recording(read_entries(place.last))
+    recording = await read_recording(read_entries(place.last, journals()))
     assert [one.limits.actions for one in recording.restarts if one.limits is not None] == [0]
 
 

@@ -79,8 +79,8 @@ async def test_the_spare_endpoint_asks_the_planner_for_its_spare() -> None:
     asked: list[bool] = []
 
     class Planner(CallablePlanner):
-        async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Any]:
-            asked.append(spare)
+        async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Any]:
+            asked.append(fallback)
             async for item in super().generate(request):
                 yield item
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from notebook_bcc.protocol.messages import Options
-from notebook_bcc.server.answers import Answer
+from notebook_bcc.server.answers import Answer, Parts
 from notebook_bcc.server.memory import Memory, key_of
-from notebook_bcc.server.rounds import Rounds
 from notebook_bcc.server.settings import ServerSettings
 from server.living import Counting, body, service, until
 
@@ -25,16 +23,13 @@ class Clock:
         return self.now
 
 
-def source(size: int = 10, *, failure: Exception | None = None) -> Callable[[], AsyncIterator[bytes]]:
-    async def parts() -> AsyncIterator[bytes]:
-        yield b"x" * size
-        if failure is not None:
-            raise failure
-
-    return parts
+async def parts(size: int, failure: Exception | None) -> Parts:
+    yield b"x" * size
+    if failure is not None:
+        raise failure
 
 
-async def endless() -> AsyncIterator[bytes]:
+async def endless() -> Parts:
     while True:
         yield b"x"
         await asyncio.Event().wait()
@@ -42,15 +37,13 @@ async def endless() -> AsyncIterator[bytes]:
 
 async def ask(memory: Memory, name: str, size: int = 10, *, failure: Exception | None = None) -> tuple[Answer, bool]:
     """Answer and wait until it has ended."""
-    answer, known = memory.answer(("/planning", "run", name))
-    if not known:
-        answer.start(source(size, failure=failure)(), bytes)
+    answer, known = memory.answer(("/planning", "run", name), lambda: parts(size, failure))
     await answer.wait()
     return answer, known
 
 
 async def test_no_more_answers_are_kept_than_allowed_and_the_least_used_go_first() -> None:
-    memory = Memory(ServerSettings(remembered_answers=2), rounds=Rounds(), clock=Clock())
+    memory = Memory(ServerSettings(remembered_answers=2), clock=Clock())
     for name in ("a", "b"):
         await ask(memory, name)
     assert (await ask(memory, "a"))[1]
@@ -61,7 +54,7 @@ async def test_no_more_answers_are_kept_than_allowed_and_the_least_used_go_first
 
 
 async def test_no_more_bytes_are_kept_than_allowed() -> None:
-    memory = Memory(ServerSettings(remembered_bytes=100), rounds=Rounds(), clock=Clock())
+    memory = Memory(ServerSettings(remembered_bytes=100), clock=Clock())
     for name in "abcdef":
         await ask(memory, name, 30)
     assert (len(memory), memory.kept_bytes) == (3, 90)
@@ -71,7 +64,7 @@ async def test_no_more_bytes_are_kept_than_allowed() -> None:
 
 async def test_an_answer_is_forgotten_when_nobody_asked_for_it_for_long() -> None:
     clock = Clock()
-    memory = Memory(ServerSettings(remembered_seconds=100), rounds=Rounds(), clock=clock)
+    memory = Memory(ServerSettings(remembered_seconds=100), clock=clock)
     await ask(memory, "a")
     await ask(memory, "b")
     clock.now = 60
@@ -83,7 +76,7 @@ async def test_an_answer_is_forgotten_when_nobody_asked_for_it_for_long() -> Non
 
 async def test_an_answer_that_takes_the_place_of_one_too_old_is_counted_once() -> None:
     clock = Clock()
-    memory = Memory(ServerSettings(remembered_seconds=100), rounds=Rounds(), clock=clock)
+    memory = Memory(ServerSettings(remembered_seconds=100), clock=clock)
     await ask(memory, "a", 30)
     clock.now = 101
     assert not (await ask(memory, "a", 20))[1]
@@ -91,7 +84,7 @@ async def test_an_answer_that_takes_the_place_of_one_too_old_is_counted_once() -
 
 
 async def test_a_failure_is_not_remembered() -> None:
-    memory = Memory(ServerSettings(), rounds=Rounds(), clock=Clock())
+    memory = Memory(ServerSettings(), clock=Clock())
     failed, _ = await ask(memory, "a", failure=ValueError("no"))
     assert isinstance(failed.failure, ValueError)
     assert not (await ask(memory, "a"))[1]
@@ -99,14 +92,11 @@ async def test_a_failure_is_not_remembered() -> None:
 
 
 async def test_closing_stops_what_is_under_way() -> None:
-    memory = Memory(ServerSettings(), rounds=Rounds(), clock=Clock())
-    answer, _ = memory.answer(None)
-    named, _ = memory.answer(("/planning", "run", "a"))
-    for each in (answer, named):
-        each.start(endless(), bytes)
+    memory = Memory(ServerSettings(), clock=Clock())
+    answer, _ = memory.answer(None, endless)
+    named, _ = memory.answer(("/planning", "run", "a"), endless)
     await until(lambda: bool(answer.parts and named.parts))
-    begun, _ = memory.answer(("/planning", "run", "b"))
-    begun.start(endless(), bytes)
+    begun, _ = memory.answer(("/planning", "run", "b"), endless)
     await memory.close()
     assert begun.ended
     assert answer.ended

@@ -41,7 +41,7 @@ async def test_a_missing_part_of_the_location_is_named_with_its_path(path: str, 
     async with service(counting.planner) as client:
         answer = await client.post(path, json=sent)
     assert answer.status_code == 422
-    assert error_of(answer)["problems"] == [{"path": f"observation.location.{field}", "problem": "Field required"}]
+    assert error_of(answer)["problems"] == [{"path": f"observation.location.{field}", "problem": "is required"}]
     assert not counting.asked
 
 
@@ -160,7 +160,7 @@ async def test_an_unknown_path_and_a_wrong_method_are_said_in_json() -> None:
         options = await client.options("/v1/actions", headers={"access-control-request-method": "POST"})
     assert (unknown.status_code, error_of(unknown)["code"]) == (404, "not_found")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
-    assert (options.status_code, options.headers["allow"]) == (405, "GET, POST")
+    assert (options.status_code, options.headers["allow"]) == (405, "GET, HEAD, POST")
     assert not [name for name in options.headers if name.startswith("access-control")]
 
 
@@ -250,8 +250,9 @@ async def test_the_unforeseen_is_a_500_with_an_id_that_the_log_has_too(
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
-    mishap = error_of(answer)["message"].split()[-1].rstrip(".")
-    assert f"mishap {mishap}" in caplog.text
+    assert error_of(answer)["code"] == "internal_error"
+    error_id = error_of(answer)["message"].split()[-1].rstrip(".")
+    assert f"internal error {error_id}" in caplog.text
     assert "a secret of the planner" in caplog.text
     assert after.status_code == 200
 

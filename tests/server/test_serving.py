@@ -7,15 +7,18 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 from engine.play import play
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import Generated, Planner
 from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.planners.script.file import parse_script
@@ -25,7 +28,7 @@ from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.serving import serve
 from notebook_bcc.server.settings import ServerSettings
-from server.living import TOKEN, Counting, body, service
+from server.living import PATIENCE, TOKEN, Counting, action, body, service
 
 pytestmark = pytest.mark.anyio
 
@@ -84,8 +87,8 @@ class Alternating:
     async def plan(self, request: Request) -> PlanningResponse:
         return await self._next().plan(request)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        async for item in self._next().generate(request, spare=spare):
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        async for item in self._next().generate(request, fallback=fallback):
             yield item
 
     async def repair(self, request: Request) -> str | None:
@@ -132,6 +135,50 @@ async def test_a_signal_ends_the_service_also_while_a_connection_is_open(tmp_pat
         await process.wait()
 
 
+@contextlib.asynccontextmanager
+async def stopped_while_asked(path: str, *, grace: float) -> AsyncIterator[tuple[asyncio.Event, asyncio.Task[Any]]]:
+    """A service that is told to stop while its planner works: the event lets the planner go on."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def plan(request: Request) -> dict[str, Any]:
+        begun.set()
+        await go_on.wait()
+        return {}
+
+    async def generate(request: Request) -> AsyncIterator[dict[str, Any]]:
+        yield action(1)
+        await plan(request)
+
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    app = build_app(CallablePlanner(plan=plan, generate=generate), ServerSettings(port=0))
+    serving = asyncio.create_task(serve(app, ready=address.set_result, grace=grace))
+    async with asyncio.timeout(PATIENCE), httpx2.AsyncClient(base_url=await address, timeout=PATIENCE) as client:
+        asked = asyncio.create_task(client.post(path, json=body(stream=True)))
+        await begun.wait()
+        serving.cancel()
+        yield go_on, asked
+        await asyncio.wait({serving})
+
+
+async def test_an_answer_under_way_is_given_before_the_service_ends() -> None:
+    async with stopped_while_asked("/planning", grace=PATIENCE) as (go_on, asked):
+        go_on.set()
+        assert (await asked).status_code == 200
+
+
+async def test_a_client_whose_answer_takes_longer_than_the_grace_is_told_so(caplog: pytest.LogCaptureFixture) -> None:
+    async with stopped_while_asked("/planning", grace=0.1) as (_, asked):
+        answer = await asked
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "interrupted")
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_stream_that_takes_longer_than_the_grace_is_broken() -> None:
+    async with stopped_while_asked("/generating", grace=0.1) as (_, asked):
+        with pytest.raises(httpx2.RemoteProtocolError):
+            await asked
+
+
 @pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})], ids=["uvloop"])
 async def test_the_service_answers_on_another_event_loop_just_as_well(anyio_backend: object) -> None:
     sent = body(stream=True, ids=("run", "1"))
@@ -171,3 +218,10 @@ async def test_neither_the_program_nor_its_version_stands_in_the_headers() -> No
     assert "server" not in answer.headers
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_whoever_runs_no_service_does_not_import_its_framework() -> None:
+    """The other commands must not wait for it."""
+    code = "import sys, notebook_bcc.cli.run; print({'starlette', 'uvicorn'} & {*sys.modules})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert found.stdout.strip() == "set()"

@@ -122,8 +122,13 @@ async def test_behind_another_server_each_action_is_sent_before_the_next_is_made
     sent: list[int] = []
     raw = json.dumps(body(stream=True)).encode()
 
+    received = iter([{"type": "http.request", "body": raw}])
+
     async def receive() -> Json:
-        return {"type": "http.request", "body": raw}
+        if (message := next(received, None)) is not None:
+            return message
+        await asyncio.Event().wait()
+        raise AssertionError("the client stays")
 
     async def send(message: MutableMapping[str, Any]) -> None:
         if message.get("more_body"):

@@ -13,9 +13,10 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.journal.records import Record, RunStopped
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import read_entries
+from notebook_bcc.runs.history import read_entries
 from notebook_bcc.views.narration import narrate
 from notebook_bcc.views.words import Words
+from notebook_bcc.wiring import journals
 
 # How often it is looked whether the process that writes is still there.
 _LOOK_EVERY = 1.0
@@ -52,7 +53,7 @@ async def _entries(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, No
     seen, has_stopped = 0, False
     while True:
         is_carried_out = lock_holder(folder.lock) is not None
-        async for entry in read_entries(folder, after=seen):
+        async for entry in read_entries(folder, journals(), after=seen):
             yield entry
             seen, has_stopped = entry.seq, isinstance(entry.record, RunStopped) and entry.seq > after
         if has_stopped or not is_carried_out:
@@ -83,5 +84,5 @@ async def _followed(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, N
 
 
 async def _following(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
-    async for entry in read_entries(folder, after=after, follow=True):
+    async for entry in read_entries(folder, journals(), after=after, follow=True):
         yield entry

@@ -10,7 +10,7 @@ from notebook_bcc.api.options import RunOptions
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.playbook.folder import builtin_playbooks
 from notebook_bcc.runs.folder import INPUTS_FOLDER, Input
-from notebook_bcc.runs.lifecycle import RunOrder
+from notebook_bcc.runs.order import RunOrder
 from notebook_bcc.wiring import DEFAULT_PLAYBOOK
 
 _DIGEST = "sha256:"
@@ -33,7 +33,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "sheet": options.sheet,
         "table": options.table,
         "playbook": _playbook(order, options),
-        "planner": order.planner,
+        "planner": str(order.planner_spec),
         "model": f"{choice.model} {choice.planning_model}".strip() if choice is not None else "",
         "language": lang,
     }

@@ -12,17 +12,13 @@ from notebook_bcc.api.prepare import Prepared
 from notebook_bcc.errors import RunLocked, RunRefused
 from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import (
-    ResumeOrder,
-    begun_with,
-    load_state,
-    only_delivery_is_left,
-    resumed,
-    started,
-)
-from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.lifecycle import begun_with, resumed, started
+from notebook_bcc.runs.order import ResumeOrder
+from notebook_bcc.runs.session import Interaction, Session
+from notebook_bcc.runs.summary import only_delivery_is_left
 from notebook_bcc.settings import Settings
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import journals, run_factories
 
 _LOOK_EVERY = 0.2
 
@@ -36,40 +32,40 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(prepared: Prepared, company: Company) -> AsyncIterator[Opened]:
+async def opened(prepared: Prepared, interaction: Interaction) -> AsyncIterator[Opened]:
     """The run of this order, to be carried out. Without an id it is a new one.
 
     With one: a completed or cancelled run stays as it is, one that stopped goes on, and while somebody else carries it
     out this waits, or raises RunLocked if that is not wanted. Raises RunRefused where the id is that of another order.
     """
     async with AsyncExitStack() as stack:
-        yield await _opened(prepared, company, stack)
+        yield await _opened(prepared, interaction, stack)
 
 
-async def _opened(prepared: Prepared, company: Company, stack: AsyncExitStack) -> Opened:
-    order, tools = prepared.order, workshop(prepared.settings)
+async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExitStack) -> Opened:
+    order, tools = prepared.order, run_factories(prepared.settings)
     folder = RunFolder((prepared.settings.runs / order.run_id).absolute())
     said = False
     while True:
-        begun = await begun_with(folder) if order.run_id else None
+        begun = await begun_with(folder, tools.journals) if order.run_id else None
         if begun is not None:
             check_identity(folder.run_id, begun.identity, order.identity)
         try:
             if begun is None:
-                new = started(order, root=prepared.settings.runs, workshop=tools, company=company)
+                new = started(order, root=prepared.settings.runs, factories=tools, interaction=interaction)
                 session = await stack.enter_async_context(new)
                 return Opened(session.folder, session)
             check_free(folder)
             if await is_over(folder):
                 return Opened(folder, None)
-            again = resumed(folder, prepared.resume, workshop=tools, company=company)
+            again = resumed(folder, prepared.resume, factories=tools, interaction=interaction)
             return Opened(folder, await stack.enter_async_context(again))
         except RunLocked as error:
-            has_begun_since = begun is None and await begun_with(folder) is not None
+            has_begun_since = begun is None and await begun_with(folder, tools.journals) is not None
             if not order.run_id or not (prepared.wait or has_begun_since):
                 raise
             if not said and not has_begun_since:
-                company.warn(str(error))
+                interaction.warn(str(error))
                 said = True
         except RunRefused:
             # Somebody else may have brought it to its end since it was looked at.
@@ -87,19 +83,19 @@ def check_free(folder: RunFolder) -> None:
 
 async def is_over(folder: RunFolder) -> bool:
     """Whether nobody is needed to carry the run out any more: it is cancelled, or completed and delivered."""
-    state = await load_state(folder)
+    state = await load_state(folder, journals())
     is_completed = state.stopped is not None and state.stopped.reason == "completed"
     return state.cancelled or (is_completed and not only_delivery_is_left(state, folder))
 
 
 def resuming(
     folder: RunFolder, order: ResumeOrder, *, settings: Settings
-) -> Callable[[Company], AbstractAsyncContextManager[Opened]]:
+) -> Callable[[Interaction], AbstractAsyncContextManager[Opened]]:
     """How to take this run up again, whatever its id stands for."""
 
     @asynccontextmanager
-    async def opening(company: Company) -> AsyncIterator[Opened]:
-        async with resumed(folder, order, workshop=workshop(settings), company=company) as session:
+    async def opening(interaction: Interaction) -> AsyncIterator[Opened]:
+        async with resumed(folder, order, factories=run_factories(settings), interaction=interaction) as session:
             yield Opened(folder, session)
 
     return opening

@@ -8,10 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
-from notebook_bcc.llm.limits import Fallback
-from notebook_bcc.llm.prompt.sharing import Share
-from notebook_bcc.planners.remote.planner import Dialect
-from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.llm.limits import Fallback, Share
+from notebook_bcc.protocol.vocabulary import Dialect, Language
 from notebook_bcc.settings import Settings, read_address, read_settings, read_token
 
 Confirm = Literal["ask", "auto", "reject"]

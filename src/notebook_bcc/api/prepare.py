@@ -11,11 +11,13 @@ from notebook_bcc.api.options import RunOptions
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
 from notebook_bcc.protocol.limits import Limits, Policies
+from notebook_bcc.protocol.specs import LlmPlannerSpec
 from notebook_bcc.protocol.vocabulary import Language
 from notebook_bcc.runs.data_check import check_place
 from notebook_bcc.runs.data_files import DataWish, format_of, is_script
 from notebook_bcc.runs.folder import RunFolder, check_run_id
-from notebook_bcc.runs.lifecycle import ResumeOrder, RunOrder, load_state
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.order import ResumeOrder, RunOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import (
     LLM_PLANNER,
@@ -23,7 +25,9 @@ from notebook_bcc.wiring import (
     SCRIPT_PLANNER,
     check_choice,
     data_order,
+    journals,
     kept_choice,
+    kernel_spec,
     planner_spec,
     run_order,
 )
@@ -55,12 +59,11 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     models = chosen_models(options)
     order = RunOrder(
         name=options.name,
-        planner=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
+        planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
         goal=options.goal,
         policies=_policies(options, settings, embedded=wish is not None and options.planner in _EMBEDDED),
         limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
-        kernel=options.kernel,
-        kernel_url=settings.kernel_url,
+        kernel_spec=kernel_spec(settings, options.kernel),
         models=models,
         out=out_file,
         out_folder=out_folder,
@@ -78,13 +81,11 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
 async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:
     """The language models that will plan a run from here on, if any. Raises SettingsInvalid where they cannot be asked,
     MessageInvalid, RunRefused, JournalFailed."""
-    if order.planner:
-        files = kept_choice(folder) if order.planner == LLM_PLANNER else None
+    planner = order.planner_spec
     # Folding a long journal takes a while: only where there may be models at all.
-    elif folder.models.exists() and (await load_state(folder)).planner == LLM_PLANNER:
-        files = kept_choice(folder)
-    else:
-        files = None
+    if planner is None and folder.models.exists():
+        planner = (await load_state(folder, journals())).planner
+    files = kept_choice(folder) if isinstance(planner, LlmPlannerSpec) else None
     if files is not None:
         check_choice(files, limits=Limits().model_copy(update=dict(order.limits)))
     return files

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TextIO
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.llm.choice import ChoiceFiles
-from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.limits import Share
 from notebook_bcc.runs.verify import SecondsLeft
 from notebook_bcc.views.narration import Tone, local_time, narrate, one_line
 from notebook_bcc.views.overview import step_counts

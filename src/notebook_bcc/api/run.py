@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import sys
 import tempfile
+import warnings
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,21 +28,16 @@ from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.deliverables import read_summary
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import (
-    Restart,
-    ResumeOrder,
-    answer_run,
-    cancel_run,
-    load_state,
-    pause_run,
-    summarize,
-)
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run
+from notebook_bcc.runs.order import Restart, ResumeOrder
 from notebook_bcc.runs.predict import MODEL, PredictOrder, predict
+from notebook_bcc.runs.summary import summarize
 from notebook_bcc.runs.verify import VERIFIED
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import journals, run_factories
 
 _Made = TypeVar("_Made")
 
@@ -96,12 +92,12 @@ class Run:
     def status(self) -> str:
         """`running`; why it stopped: `completed`, `failed`, `cancelled`, `limit`, `paused`, `waiting`, `interrupted`;
         `killed` when its process is gone without a word; `broken` when its journal cannot be read."""
-        return _done(summarize(self._folder, whole=False)).status
+        return _done(summarize(self._folder, journals(), whole=False)).status
 
     @property
     def reason(self) -> str:
         """Why the run stopped, in words, or an empty text."""
-        found = _done(summarize(self._folder, whole=False))
+        found = _done(summarize(self._folder, journals(), whole=False))
         stopped = found.state.stopped if found.state is not None else None
         return found.problem or (stopped.detail if stopped is not None else "")
 
@@ -117,7 +113,7 @@ class Run:
     @property
     def answer(self) -> str | None:
         """What the run found, in short, as Markdown; None until it is completed, and if it has no answer."""
-        state = _done(load_state(self._folder))
+        state = _done(load_state(self._folder, journals()))
         if state.stopped is None or state.stopped.reason != "completed" or state.stopped.answered == "no":
             return None
         said = [cell.source for cell in state.document.cells if cell.type is CellType.MARKDOWN and cell.is_abstract]
@@ -126,7 +122,7 @@ class Run:
     @property
     def question(self) -> str | None:
         """What the planner asks before it can go on: `resume(answers={...})` tells it."""
-        asked = _done(load_state(self._folder)).question
+        asked = _done(load_state(self._folder, journals())).question
         return asked.text if asked is not None else None
 
     @property
@@ -174,14 +170,14 @@ class Run:
 
     def pause(self, comment: str = "") -> None:
         """Let the run stop after its current action. Raises RunRefused when nobody carries it out."""
-        _done(pause_run(self._folder, comment=comment, workshop=workshop(self._settings)))
+        _done(pause_run(self._folder, comment=comment, factories=run_factories(self._settings)))
         if self._worker is not None:
             # The command above is obeyed by whichever process it is; here there is a shorter way.
             self._worker.pause()
 
     def cancel(self, comment: str = "") -> None:
         """Give the run up. What was done stays. Raises RunRefused when there is nothing to cancel."""
-        _done(cancel_run(self._folder, comment=comment, workshop=workshop(self._settings)))
+        _done(cancel_run(self._folder, comment=comment, factories=run_factories(self._settings)))
 
     def confirm(self, comment: str = "") -> None:
         """Accept the change of the plan that waits. A run that has stopped for it goes on with `resume`."""
@@ -251,7 +247,7 @@ class Run:
         return f"<Run {self.id}: {self.status}{f', {score}' if score is not None else ''}>"
 
     def _repr_html_(self) -> str:
-        found = _done(summarize(self._folder))
+        found = _done(summarize(self._folder, journals()))
         state = found.state
         page = RunPage(
             title=(state.document.title or state.goal or self.id) if state is not None else self.id,
@@ -266,19 +262,27 @@ class Run:
 
     def _written(self, rows: Any, folder: Path) -> Path:  # Any: a DataFrame
         """The rows in a file like the run's own: the model reads no other."""
-        inputs = _done(load_state(self._folder)).told.variables.get(INPUTS)
+        inputs = _done(load_state(self._folder, journals())).planner_context.variables.get(INPUTS)
         said = inputs if isinstance(inputs, Mapping) else {}
         form, sheet = str(said.get("format", "parquet")), str(said.get("sheet", ""))
         return write_frame(rows, folder, name="rows", form=form, sheet=sheet)
 
     async def _predicted(self, path: Path, *, probabilities: bool) -> bytes:
-        state = await load_state(self._folder)
-        order = PredictOrder(data=path, kernel=state.kernel.name or "python3", probabilities=probabilities)
-        return await predict(self._folder, order, workshop(self._settings))
+        state = await load_state(self._folder, journals())
+        order = PredictOrder(
+            model=self._folder.path / MODEL,
+            data=path,
+            kernel=state.kernel.name or "python3",
+            probabilities=probabilities,
+        )
+        made = await predict(order, run_factories(self._settings))
+        for remark in made.remarks:
+            warnings.warn(remark, stacklevel=2)
+        return made.content
 
     def _answer(self, *, confirmed: bool, comment: str) -> None:
-        tools = workshop(self._settings)
-        _done(answer_run(self._folder, confirmed=confirmed, comment=comment, workshop=tools))
+        tools = run_factories(self._settings)
+        _done(answer_run(self._folder, confirmed=confirmed, comment=comment, factories=tools))
 
     def _product(self, name: str) -> Path | None:
         wanted = self._folder.destination.folder

@@ -12,11 +12,11 @@ from notebook_bcc.api.loop_thread import loop_thread
 from notebook_bcc.api.opening import Opened
 from notebook_bcc.api.progress import Progress
 from notebook_bcc.runs.outline import keep_outline
-from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.runs.session import Interaction, Session
 
 _log = logging.getLogger(__name__)
 
-Opening = Callable[[Company], AbstractAsyncContextManager[Opened]]
+Opening = Callable[[Interaction], AbstractAsyncContextManager[Opened]]
 
 
 class Worker:
@@ -44,9 +44,9 @@ class Worker:
         loop_thread().loop.call_soon_threadsafe(self._stop, reason)
 
     async def _work(self, opening: Opening, *, verify: bool) -> None:
-        company = Company(person=None, warn=self._warn)
+        interaction = Interaction(person=None, warn=self._warn)
         try:
-            async with opening(company) as found:
+            async with opening(interaction) as found:
                 session = found.session
                 if session is not None:
                     self._session, self.after = session, session.state.seq

@@ -17,16 +17,18 @@ from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.runs.data_files import answer_inputs
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.lifecycle import load_state, widened
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.lifecycle import widened
 from notebook_bcc.runs.outline import keep_outline
-from notebook_bcc.runs.session import Company, Delivery, Session
+from notebook_bcc.runs.session import Delivery, Interaction, Session
 from notebook_bcc.views.words import Words
+from notebook_bcc.wiring import journals
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def carry_out(
-    opening: Callable[[Company], AbstractAsyncContextManager[Opened]],
+    opening: Callable[[Interaction], AbstractAsyncContextManager[Opened]],
     *,
     view: View,
     words: Words,
@@ -35,8 +37,8 @@ async def carry_out(
 ) -> Exit:
     """Open a session, carry the run out, deliver, and say what came of it."""
     async with drawn(view):
-        company = Company(person=person, warn=lambda text: view.say(text, tone="warning"))
-        async with opening(company) as found:
+        interaction = Interaction(person=person, warn=lambda text: view.say(text, tone="warning"))
+        async with opening(interaction) as found:
             session = found.session
             if session is None:
                 return await _report_again(found.folder, view, words)
@@ -59,7 +61,7 @@ async def _report_again(folder: RunFolder, view: View, words: Words) -> Exit:
     )
     view.close()
     view.say(words("already_over", run=folder.run_id))
-    return report(await load_state(folder), delivery, folder=folder, view=view, words=words)
+    return report(await load_state(folder, journals()), delivery, folder=folder, view=view, words=words)
 
 
 async def _carry(session: Session, view: View, person: ConsolePerson | None) -> None:

@@ -12,9 +12,10 @@ from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.options.run import LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.cli.resume import go_on
 from notebook_bcc.runs.folder import find_run
-from notebook_bcc.runs.lifecycle import ResumeOrder, answer_run, cancel_run, pause_run
+from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run
+from notebook_bcc.runs.order import ResumeOrder
 from notebook_bcc.settings import Settings
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import run_factories
 
 CommentOption = Annotated[str, typer.Option("--comment", "-m", help="Why; it is kept in the journal.")]
 ResumeOption = Annotated[
@@ -25,7 +26,7 @@ ResumeOption = Annotated[
 async def pause_command(run: RunArgument, comment: CommentOption = "", runs: RunsOption = None) -> None:
     """Let a run stop after its current action. It can be resumed."""
     folder = find_run(settings_of(runs=runs).runs, run)
-    await pause_run(folder, comment=comment, workshop=workshop())
+    await pause_run(folder, comment=comment, factories=run_factories())
     print(f"run {folder.run_id} stops after its current action; go on with: nbcc resume {folder.run_id}")
 
 
@@ -33,7 +34,7 @@ async def cancel_command(run: RunArgument, comment: CommentOption = "", runs: Ru
     """Cancel a run: the running cell is interrupted. What was done stays; only a reset brings the run back."""
     settings = settings_of(runs=runs)
     folder = find_run(settings.runs, run)
-    outcome = await cancel_run(folder, comment=comment, workshop=workshop(settings))
+    outcome = await cancel_run(folder, comment=comment, factories=run_factories(settings))
     print(f"run {folder.run_id} is {'cancelled' if outcome == 'done' else 'being cancelled'}")
 
 
@@ -70,7 +71,7 @@ def _user() -> str:
 
 async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str, resume: bool) -> Exit:
     folder = find_run(settings.runs, run)
-    outcome = await answer_run(folder, confirmed=confirmed, comment=comment, by=_user(), workshop=workshop())
+    outcome = await answer_run(folder, confirmed=confirmed, comment=comment, by=_user(), factories=run_factories())
     word = "accepted" if confirmed else "declined"
     if outcome == "asked":
         print(f"the change of the plan of run {folder.run_id} is {word}")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from notebook_bcc.engine.state import Behavior, LevelState, Machine, Position, RunState, Told
-from notebook_bcc.planners.planning_question import Question, question_of
+from notebook_bcc.engine.state import Behavior, LevelState, Machine, PlannerContext, Position, RunState
+from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
 
 _ASKED_IN = {
-    Question.START: State.IDLE,
-    Question.STAGE: State.STAGE_RUNNING,
-    Question.STEP: State.STEP_RUNNING,
-    Question.FEEDBACK: State.BEHAVIOR_COMPLETED,
-    Question.STEP_END: State.STEP_COMPLETED,
-    Question.STAGE_END: State.STAGE_COMPLETED,
+    PlanningQuestion.START: State.IDLE,
+    PlanningQuestion.STAGE: State.STAGE_RUNNING,
+    PlanningQuestion.STEP: State.STEP_RUNNING,
+    PlanningQuestion.FEEDBACK: State.BEHAVIOR_COMPLETED,
+    PlanningQuestion.STEP_END: State.STEP_COMPLETED,
+    PlanningQuestion.STAGE_END: State.STAGE_COMPLETED,
 }
 _NEVER_TOLD = (
     "policies and limits: the defaults are taken (a change of the plan asks a person; a missed goal fails)",
@@ -49,7 +49,7 @@ def derived_state(request: Request) -> tuple[RunState, tuple[str, ...]]:
         steps=_level(progress.steps, location.goals.step),
         behaviors=_level(progress.behaviors, location.goals.behavior),
         behavior=Behavior(errors=told.errors, missing=told.missing_outputs) if told is not None else Behavior(),
-        told=Told(
+        planner_context=PlannerContext(
             variables=dict(context.variables),
             todo=context.todo_list,
             section_progress=context.section_progress,

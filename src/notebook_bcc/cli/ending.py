@@ -101,7 +101,7 @@ def _say_where(state: RunState, delivery: Delivery, view: View, words: Words) ->
     if delivery.notebook is not None:
         view.say(words("notebook", path=short_path(delivery.notebook)))
     # Whoever brought data wants the report; whoever wrote a script also the page with all of its code.
-    if delivery.html is not None and INPUTS not in state.told.variables:
+    if delivery.html is not None and INPUTS not in state.planner_context.variables:
         view.say(words("page", path=short_path(delivery.html)))
     if delivery.report is not None:
         view.say(words("report", path=short_path(delivery.report)))

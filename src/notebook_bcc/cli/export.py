@@ -25,10 +25,11 @@ from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.handover import place_files
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.saver import notebook_metadata, shown_document
 from notebook_bcc.runs.session import reader_language
 from notebook_bcc.runs.verify import VERIFIED
+from notebook_bcc.wiring import journals
 
 STDOUT = "-"
 
@@ -65,7 +66,7 @@ async def export_command(
     Works at any time, also while the run goes on or when its notebook file was lost.
     """
     folder = find_run(settings_of(runs=runs).runs, run)
-    state = await load_state(folder)
+    state = await load_state(folder, journals())
     document = shown_document(state, run_id=folder.run_id, everything=everything)
     metadata = notebook_metadata(state, left_out=len(state.document.cells) - len(document.cells))
     metadata = _with_stamp(metadata, document, state, folder)

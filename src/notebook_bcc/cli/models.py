@@ -12,7 +12,7 @@ import typer
 
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.options.run import JsonOption
-from notebook_bcc.llm.checking import Finding, check_model
+from notebook_bcc.llm.checking import CheckResult, check_model
 from notebook_bcc.llm.providers.names import access, parse_model
 from notebook_bcc.llm.providers.prices import read_prices
 from notebook_bcc.llm.providers.registry import open_model
@@ -22,14 +22,14 @@ from notebook_bcc.views.narration import safe
 _SIGNS = {True: "works", False: "FAILS", None: "info"}
 
 
-class Deed(StrEnum):
+class ModelsSubcommand(StrEnum):
     """What can be done with a model."""
 
     CHECK = "check"
 
 
 async def models_command(
-    deed: Annotated[Deed, typer.Argument(help="check.", metavar="check")],
+    subcommand: Annotated[ModelsSubcommand, typer.Argument(help="check.", metavar="check")],
     model: Annotated[
         str, typer.Argument(help="openai:NAME, anthropic:NAME, or URL#NAME of a compatible endpoint.", metavar="MODEL")
     ],
@@ -59,9 +59,9 @@ async def models_command(
     return Exit.COMPLETED if reached else Exit.FAILED
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: CheckResult) -> str:
     return f"{_SIGNS[finding.works]:<6} {finding.what:<10} {safe(finding.said)}"
 
 
-def _json(finding: Finding) -> str:
+def _json(finding: CheckResult) -> str:
     return json.dumps(dataclasses.asdict(finding), ensure_ascii=False)

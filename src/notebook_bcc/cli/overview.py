@@ -16,11 +16,13 @@ from notebook_bcc.engine.state import elapsed
 from notebook_bcc.errors import JournalFailed
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.runs.folder import find_run, run_folders
-from notebook_bcc.runs.lifecycle import RunSummary, load_state, summarize
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.summary import RunSummary, summarize
 from notebook_bcc.views.headline import short_headline
 from notebook_bcc.views.narration import one_line
-from notebook_bcc.views.overview import about, facts_of, result_of, rows_of, steps_done
+from notebook_bcc.views.overview import about, facts_of, lacks, result_of, rows_of, steps_done
 from notebook_bcc.views.words import Words, clock_time
+from notebook_bcc.wiring import journals
 
 _STYLES = {"completed": "green", "running": "cyan", "failed": "red", "broken": "red", "killed": "yellow"}
 # In the order in which they find room on the screen.
@@ -39,7 +41,7 @@ async def list_command(
     root = settings_of(runs=runs).runs
     folders = run_folders(root)
     shown = folders[:limit] if limit else folders
-    summaries = [await summarize(folder, whole=False) for folder in shown]
+    summaries = [await summarize(folder, journals(), whole=False) for folder in shown]
     if as_json:
         for summary in summaries:
             print(json.dumps(facts_of(summary), ensure_ascii=False))
@@ -57,10 +59,10 @@ async def status_command(run: RunArgument, runs: RunsOption = None, as_json: Jso
     """Say how far a run is, what it waits for, and what to do next."""
     settings = settings_of(runs=runs)
     folder = find_run(settings.runs, run)
-    summary = await summarize(folder)
+    summary = await summarize(folder, journals())
     if summary.state is None:
         # Asked for one run, its trouble is the answer: the error itself, with its exit code.
-        await load_state(folder)
+        await load_state(folder, journals())
         raise JournalFailed(summary.problem)
     if as_json:
         print(json.dumps(facts_of(summary), ensure_ascii=False))
@@ -94,7 +96,7 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
     """What a run has in each column."""
     cells = {name: Text() for name in _COLUMNS} | {
         "run": Text(summary.folder.run_id),
-        "status": Text(summary.status, style=_STYLES.get(summary.status, "yellow")),
+        "status": _status(summary),
         "goal": Text(one_line(summary.problem)),
     }
     state = summary.state
@@ -110,3 +112,9 @@ def _cells(summary: RunSummary) -> dict[str, Text]:
         "time": Text(clock_time(elapsed(state))),
         "goal": Text(one_line(state.goal, limit=120)),
     }
+
+
+def _status(summary: RunSummary) -> Text:
+    missing = lacks(summary)
+    style = "yellow" if missing else _STYLES.get(summary.status, "yellow")
+    return Text(", ".join((summary.status, *missing)), style=style)

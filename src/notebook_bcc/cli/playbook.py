@@ -12,14 +12,15 @@ import typer
 
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.errors import MessageInvalid, SettingsInvalid
-from notebook_bcc.playbook.book import Behavior, Playbook, Stage, Step, Text
+from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, Text
 from notebook_bcc.playbook.check import check_playbook, load_playbook
 from notebook_bcc.playbook.folder import builtin_playbooks, copy_playbook, open_playbook
+from notebook_bcc.playbook.layout import by_stage
 from notebook_bcc.playbook.templates.environment import Template
 from notebook_bcc.views.narration import safe
 
 
-class Deed(StrEnum):
+class PlaybookSubcommand(StrEnum):
     """What can be done with a playbook."""
 
     LIST = "list"
@@ -29,7 +30,9 @@ class Deed(StrEnum):
 
 
 async def playbook_command(
-    deed: Annotated[Deed, typer.Argument(help="list, show, check or new.", metavar="list|show|check|new")],
+    subcommand: Annotated[
+        PlaybookSubcommand, typer.Argument(help="list, show, check or new.", metavar="list|show|check|new")
+    ],
     name: Annotated[
         str, typer.Argument(help="A folder, or the name of a built-in playbook; for `new` the folder to make.")
     ] = "",
@@ -41,18 +44,21 @@ async def playbook_command(
     """Look at playbooks, or begin one of your own.
 
     `list` names the built-in ones, `show` prints stages, steps, rules and promises, `check` names every mistake with
-    file and line and ends with 2 if there is one, `new` copies a playbook into a folder to edit.
+    file and line and ends with 2 if there is one, `new` copies a playbook into a folder to edit, with a folder for each
+    stage.
     """
-    if deed is Deed.LIST:
+    if subcommand is PlaybookSubcommand.LIST:
         return _list()
     if not name:
-        raise SettingsInvalid(f"which playbook? nbcc playbook {deed} NAME; built in: {', '.join(builtin_playbooks())}")
-    match deed:
-        case Deed.SHOW:
+        raise SettingsInvalid(
+            f"which playbook? nbcc playbook {subcommand} NAME; built in: {', '.join(builtin_playbooks())}"
+        )
+    match subcommand:
+        case PlaybookSubcommand.SHOW:
             return _show(name, lang)
-        case Deed.CHECK:
+        case PlaybookSubcommand.CHECK:
             return _check(name)
-        case Deed.NEW:
+        case PlaybookSubcommand.NEW:
             return _new(name, source)
 
 
@@ -71,6 +77,12 @@ def _check(name: str) -> int:
     problems = check_playbook(files)
     for place, problem in problems:
         print(safe(f"{place}: {problem}"))
+    if files.flat:
+        print(
+            "nbcc: this playbook has the old layout; the new form is STAGE/stage.yaml with STAGE/cells and STAGE/text. "
+            f"To write it: nbcc playbook new FOLDER --from {name}",
+            file=sys.stderr,
+        )
     if problems:
         print(f"nbcc: {name} has {len(problems)} mistakes", file=sys.stderr)
         return Exit.USAGE
@@ -79,7 +91,7 @@ def _check(name: str) -> int:
 
 
 def _new(name: str, source: str) -> int:
-    written = copy_playbook(open_playbook(source), Path(name))
+    written = copy_playbook(by_stage(open_playbook(source)), Path(name))
     print(f"{name}: {len(written)} files, copied from {source}. Edit them, then: nbcc playbook check {name}")
     return Exit.COMPLETED
 
@@ -101,7 +113,7 @@ def _lines(playbook: Playbook, lang: str) -> Iterator[str]:
         yield from _stage(number, stage, lang)
 
 
-def _stage(number: int, stage: Stage, lang: str) -> Iterator[str]:
+def _stage(number: int, stage: PlaybookStage, lang: str) -> Iterator[str]:
     yield f"{number} {stage.id}: {_said(stage.goal, lang) or _said(stage.name, lang)}"
     for name, condition in stage.conditions.items():
         yield f"  {name} means {condition.source}"
@@ -113,7 +125,7 @@ def _stage(number: int, stage: Stage, lang: str) -> Iterator[str]:
         yield from _step(step, lang)
 
 
-def _step(step: Step, lang: str) -> Iterator[str]:
+def _step(step: PlaybookStep, lang: str) -> Iterator[str]:
     yield from _rule("    when", step.when)
     if step.seconds is not None and step.seconds.source != "0":
         yield f"    takes about {step.seconds.source} s"
@@ -122,23 +134,23 @@ def _step(step: Step, lang: str) -> Iterator[str]:
         yield from _behavior(behavior, lang)
 
 
-def _behavior(behavior: Behavior, lang: str) -> Iterator[str]:
+def _behavior(behavior: PlaybookBehavior, lang: str) -> Iterator[str]:
     for rule in behavior.when:
         yield from _rule("      when", rule)
     if behavior.ask is not None:
         yield f"      asks for {behavior.ask.input}: {_said(behavior.ask.text, lang)}"
     for name, value in (
-        ("does", [_deed(action.head, action.text, action.given) for action in behavior.actions]),
+        ("does", [_action_label(action.head, action.text, action.given) for action in behavior.actions]),
         ("promises", behavior.expected),
         ("promotes", [f"{each.variable} to {each.artifact_id}" for each in behavior.promotions]),
         ("verifies", [rule.that.source.strip() for rule in behavior.verify]),
-        ("on error", [_deed(action.head, action.text, action.given) for action in behavior.on_error]),
+        ("on error", [_action_label(action.head, action.text, action.given) for action in behavior.on_error]),
     ):
         if value:
             yield f"      {name} {', '.join(value)}"
 
 
-def _deed(head: str, text: Text, given: object) -> str:
+def _action_label(head: str, text: Text, given: object) -> str:
     files = {each.at for each in text.versions.values() if not each.at.endswith(".yaml")}
     if files:
         return sorted(files)[0]

@@ -8,19 +8,29 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.options.run import RunArgument, RunsOption, settings_of
-from notebook_bcc.errors import RunRefused
+from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
+from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.notebook.atomic import replace_file
-from notebook_bcc.runs.folder import find_run
-from notebook_bcc.runs.lifecycle import load_state
-from notebook_bcc.runs.predict import PredictOrder, predict
-from notebook_bcc.wiring import workshop
+from notebook_bcc.runs.folder import RunFolder, find_run
+from notebook_bcc.runs.history import load_state
+from notebook_bcc.runs.predict import MODEL, Doubt, PredictOrder, predict
+from notebook_bcc.views.narration import one_line, safe
+from notebook_bcc.wiring import journals, run_factories
 
 STANDARD_OUTPUT = "-"
 
+_DEFAULT_KERNEL = "python3"
+
 
 async def predict_command(
-    run: RunArgument,
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run, a folder that one has delivered, or a model in it.",
+            metavar="RUN|FOLDER|MODEL.pkl",
+            autocompletion=complete_run,
+        ),
+    ],
     data: Annotated[Path, typer.Argument(help="A file with new rows, written like the run's own.", metavar="DATA")],
     out: Annotated[
         str, typer.Option("--out", "-o", help="Where; `-`: standard output. [default: DATA-predictions.csv]")
@@ -34,18 +44,49 @@ async def predict_command(
     """Predict new rows with the model that a run has saved.
 
     The file is read the way the run's own file was read (encoding, separator, decimal sign, sheet, table), in a kernel
-    of its own. Columns of other names are not needed; one that the model needs and does not find is named.
+    of its own; where it is evidently written in another way, that is said and it is read as it is. Its columns may
+    stand in any order, and the target may be missing; a column that the model needs and does not find is named.
+    Values that cannot be read and categories that the model has never seen are counted on standard error.
+
+    A delivered folder, or a model in one, does as well as the run itself.
     """
     settings = settings_of(runs=runs)
-    folder = find_run(settings.runs, run)
+    model, folder = _model_of(run, settings.runs)
     target = None if out == STANDARD_OUTPUT else Path(out) if out else Path(f"{data.stem}-predictions.csv")
     if target is not None and target.exists() and not overwrite:
         raise RunRefused(f"{str(target)!r} exists; choose another file with --out, or give --overwrite")
-    state = await load_state(folder)
-    order = PredictOrder(data=data, kernel=state.kernel.name or "python3", probabilities=probabilities)
-    content = await predict(folder, order, workshop(settings))
+    kernel = (await load_state(folder, journals())).kernel.name if folder is not None else ""
+    order = PredictOrder(model=model, data=data, kernel=kernel or _DEFAULT_KERNEL, probabilities=probabilities)
+    made = await predict(order, run_factories(settings))
+    remarks = [
+        *made.remarks,
+        *(_remark(one, made.rows, "could not be read and count as missing") for one in made.unread),
+        *(_remark(one, made.rows, "are unknown to the model") for one in made.unknown),
+    ]
+    for remark in remarks:
+        print(f"nbcc: {one_line(remark, limit=500)}", file=sys.stderr)
     if target is None:
-        sys.stdout.write(content.decode("utf-8"))
+        sys.stdout.write(made.content.decode("utf-8"))
         return
-    replace_file(target, [content])
+    replace_file(target, [made.content])
     print(target)
+
+
+def _remark(doubt: Doubt, rows: int, what: str) -> str:
+    examples = ", ".join(repr(safe(one)) for one in doubt.examples)
+    return f"{doubt.column!r}: {doubt.count} of {rows} values {what}: {examples}"
+
+
+def _model_of(word: str, root: Path) -> tuple[Path, RunFolder | None]:
+    """The model that is meant, and its run if that is still here: a delivered folder may be anywhere."""
+    path = Path(word)
+    given = path if path.suffix == ".pkl" else path / MODEL
+    if word and given.is_file():
+        try:
+            return given, find_run(root, word)
+        except BccError:
+            return given, None
+    folder = find_run(root, word)
+    if not (folder.path / MODEL).is_file():
+        raise RunRefused(f"run {folder.run_id!r} has no {MODEL}: it has not made a model that can predict")
+    return folder.path / MODEL, folder

@@ -8,14 +8,15 @@ import typer
 
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.console import read_line
-from notebook_bcc.cli.options.run import RunsOption, complete_run, is_terminal, settings_of
+from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
+from notebook_bcc.cli.view.choice import is_terminal
 from notebook_bcc.errors import RunLocked, SettingsInvalid
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import list_runs
 from notebook_bcc.runs.removal import PruneOrder, days_ago, delete_run, pruned
+from notebook_bcc.runs.summary import list_runs
 from notebook_bcc.settings import Settings
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import journals, run_factories
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -62,9 +63,9 @@ async def prune_command(
     if keep is None and older_than is None and not status:
         raise SettingsInvalid("say which runs may go: --keep N, --older-than DAYS, --status STATUS")
     settings = settings_of(runs=runs)
-    before = days_ago(older_than, now=workshop().now()) if older_than is not None else None
+    before = days_ago(older_than, now=run_factories().now()) if older_than is not None else None
     order = PruneOrder(keep=keep, before=before, statuses=status or ())
-    found = [summary.folder for summary in pruned([one async for one in list_runs(settings.runs)], order)]
+    found = [summary.folder for summary in pruned([one async for one in list_runs(settings.runs, journals())], order)]
     if dry_run or not found:
         for folder in found:
             print(folder.run_id)
@@ -82,7 +83,7 @@ async def _delete(folders: list[RunFolder], settings: Settings, *, yes: bool) ->
     locked = None
     for folder in folders:
         try:
-            await delete_run(folder, root=settings.runs, workshop=workshop(settings))
+            await delete_run(folder, root=settings.runs, factories=run_factories(settings))
         except RunLocked as error:
             # Taken up since it was listed; the others can go.
             locked = error

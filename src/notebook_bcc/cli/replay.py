@@ -15,12 +15,13 @@ from notebook_bcc.cli.options.run import (
     QuietOption,
     RunArgument,
     RunsOption,
-    choose_view,
     settings_of,
 )
+from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import read_entries, started
+from notebook_bcc.runs.history import read_entries
+from notebook_bcc.runs.lifecycle import started
 from notebook_bcc.runs.recording import (
     RecordedPerson,
     Recording,
@@ -28,9 +29,9 @@ from notebook_bcc.runs.recording import (
     notebook_differences,
     read_recording,
 )
-from notebook_bcc.runs.session import Company, Session
+from notebook_bcc.runs.session import Interaction, Session
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import replay_order, workshop
+from notebook_bcc.wiring import journals, replay_order, run_factories
 
 _SHOWN = 10
 
@@ -52,12 +53,16 @@ async def replay_command(
     settings = settings_of(runs=runs, lang=lang)
     words = Words(settings.lang)
     source = find_run(settings.runs, run)
-    recording = await read_recording(read_entries(source))
+    recording = await read_recording(read_entries(source, journals()))
     order = replay_order(source, recording, name=name)
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
-        company = Company(person=RecordedPerson(recording.decisions), warn=lambda text: view.say(text, tone="warning"))
-        async with started(order, root=settings.runs, workshop=workshop(settings), company=company) as session:
+        interaction = Interaction(
+            person=RecordedPerson(recording.decisions), warn=lambda text: view.say(text, tone="warning")
+        )
+        async with started(
+            order, root=settings.runs, factories=run_factories(settings), interaction=interaction
+        ) as session:
             with ctrl_c(session, view, words):
                 await _carry(session, recording, view)
             delivery = await session.deliver(verify=False)

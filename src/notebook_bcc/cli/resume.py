@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from notebook_bcc.api.opening import resuming
+from notebook_bcc.api.options import RunOptions
 from notebook_bcc.api.prepare import models_of
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
@@ -38,16 +39,15 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
     given,
-    is_terminal,
     settings_of,
 )
+from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import Restart, ResumeOrder
+from notebook_bcc.runs.order import Restart, ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import planner_spec
+from notebook_bcc.wiring import kernel_spec, planner_spec
 
 
 async def resume_command(
@@ -119,19 +119,19 @@ async def resume_command(
             strict_actions=strict_actions,
             interactive=interactive,
         ),
-        limits=given(
-            actions=max_actions,
-            behaviors_per_step=max_behaviors,
-            run_seconds=max_seconds,
-            cell_seconds=cell_timeout,
-            model_tokens=budget_tokens,
-            model_dollars=budget_cost,
-            model_seconds=budget_seconds,
-            model_calls=budget_calls,
-        ),
-        planner=planner_spec(planner, dialect=dialect, settings=settings) if planner else "",
+        limits=RunOptions(
+            max_actions=max_actions,
+            max_behaviors=max_behaviors,
+            max_seconds=max_seconds,
+            cell_timeout=cell_timeout,
+            budget_tokens=budget_tokens,
+            budget_cost=budget_cost,
+            budget_seconds=budget_seconds,
+            budget_calls=budget_calls,
+        ).limits,
+        planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
         # Without a wish for another place the run stays where it was.
-        kernel_url=settings.kernel_url if kernel_url is not None or settings.use_remote_execution else None,
+        kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
         inputs=set_inputs(assign or [], target or []),
     )
     folder = find_run(settings.runs, run)

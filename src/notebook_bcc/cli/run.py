@@ -8,11 +8,7 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.api.opening import opened
 from notebook_bcc.api.options import RunOptions, keywords_of
-from notebook_bcc.api.prepare import prepare
-from notebook_bcc.cli.carry import carry_out
-from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
@@ -56,8 +52,6 @@ from notebook_bcc.cli.options.run import (
     RunsOption,
     StrictOption,
     TokenFileOption,
-    choose_view,
-    is_terminal,
 )
 from notebook_bcc.views.words import Words
 
@@ -194,6 +188,13 @@ async def run_command(
     Exit codes: 0 completed, 1 failed, 2 bad input, 3 stopped and resumable, 4 cancelled, 5 not verified, 6 locked,
     7 journal unreadable, 8 completed without an answer.
     """
+    # Not for `--help`: what carries a run out takes longer to load than its options.
+    from notebook_bcc.api.opening import opened
+    from notebook_bcc.api.prepare import prepare
+    from notebook_bcc.cli.carry import carry_out
+    from notebook_bcc.cli.console import ConsolePerson
+    from notebook_bcc.cli.view.choice import choose_view, is_terminal
+
     # Every option above is a field of RunOptions, read from the context by its name.
     options = RunOptions(**keywords_of(context.params | {"verify": not no_verify}))
     prepared = prepare(what, options)

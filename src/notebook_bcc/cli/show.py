@@ -19,9 +19,10 @@ from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.runs.deliverables import delivered_files
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state, read_entries
+from notebook_bcc.runs.history import load_state, read_entries
 from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
 from notebook_bcc.views.words import Words
+from notebook_bcc.wiring import journals
 
 _SIGNS = {CellType.CODE: "code", CellType.MARKDOWN: "text", CellType.THINKING: "think"}
 
@@ -42,13 +43,13 @@ async def show_command(
     settings = settings_of(runs=runs, lang=lang)
     folder = find_run(settings.runs, run)
     if journal or (as_json and not log):
-        async for entry in read_entries(folder, follow=follow):
+        async for entry in read_entries(folder, journals(), follow=follow):
             print(entry_json(entry), flush=follow)
         return
     if log:
         await _tell(folder, Words(settings.lang), follow=follow)
         return
-    state = await load_state(folder)
+    state = await load_state(folder, journals())
     short = not (plan or cells or history)
     parts: list[Iterator[str]] = []
     if plan or short:
@@ -70,7 +71,7 @@ def entry_json(entry: Entry) -> str:
 
 async def _tell(folder: RunFolder, words: Words, *, follow: bool) -> None:
     state = RunState()
-    async for entry in read_entries(folder, follow=follow):
+    async for entry in read_entries(folder, journals(), follow=follow):
         state = reduce(state, entry)
         for line in narrate(entry, state, words):
             print(f"{local_time(entry.at)}  {'  ' * line.depth}{line.text}", flush=follow)

@@ -10,8 +10,8 @@ from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
-    CarryOut,
     DropProposal,
+    ExecuteAction,
     Fire,
     Intent,
     OpenStream,
@@ -29,11 +29,10 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Purpose, Record, RunResumed, Transitioned
-from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.dialects import request_to_v1
 from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.protocol.observation import Observation
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.vocabulary import Dialect, State
 
 # Longer than any way from one question to the next; a state that moves for ever must not hang a command.
 _MOST_MOVES = 50
@@ -90,11 +89,7 @@ def endpoint(dialect: Dialect, *, generating: bool) -> str:
 
 def taken_up(state: RunState, *, at: str) -> RunState:
     """A stopped run as `nbcc resume` would find it, its limits left aside."""
-    limits = state.limits.model_copy(
-        update={"actions": 0, "behaviors_per_step": 0, "actions_per_behavior": 0, "run_seconds": 0.0}
-        | {"model_tokens": 0, "model_dollars": 0.0, "model_seconds": 0.0, "model_calls": 0}
-    )
-    return _after(state, RunResumed(limits=limits), at)
+    return _after(state, RunResumed(limits=state.limits.without_stops()), at)
 
 
 def ahead(state: RunState, *, at: str) -> Ahead:
@@ -149,7 +144,7 @@ def describe(intent: Intent, state: RunState) -> str:
             return f"it asks for a behavior: POST /generating{skipped}"
         case TakeAction():
             return "it waits for the next action of the open stream"
-        case CarryOut():
+        case ExecuteAction():
             return "it carries out the action that has arrived"
         case StartKernel():
             return "it starts a kernel and brings it to where the journal says it was"

@@ -16,21 +16,22 @@ from notebook_bcc.cli.options.run import (
     LangOption,
     QuietOption,
     RunsOption,
-    choose_view,
     settings_of,
 )
 from notebook_bcc.cli.stopping import until_stopped
+from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.errors import RunNotFound
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.runs.folder import INPUTS_FOLDER, RunFolder, find_run, run_folders
+from notebook_bcc.runs.folder import INPUTS_FOLDER, NOTEBOOK, RunFolder, find_run, run_folders
+from notebook_bcc.runs.handover import delivered_by
 from notebook_bcc.runs.lifecycle import verify_run
 from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import workshop
+from notebook_bcc.wiring import kernel_spec, run_factories
 
 
 async def verify_command(
-    what: Annotated[str, typer.Argument(help="A run, or the path of a notebook.", metavar="RUN|FILE.ipynb")],
+    what: Annotated[str, typer.Argument(help="A run, a notebook, or a delivered folder.", metavar="RUN|FILE.ipynb")],
     inputs: Annotated[
         Path | None,
         typer.Option("--inputs", help="The files the cells read. Default: the run's, or what lies beside the file."),
@@ -49,7 +50,7 @@ async def verify_command(
     """
     settings = settings_of(runs=runs, lang=lang)
     words = Words(settings.lang)
-    path = Path(what)
+    path = _delivered_notebook(Path(what))
     folder = _run_of_file(path, settings.runs) if path.suffix == ".ipynb" else find_run(settings.runs, what)
     notebook = path if folder is None or path.suffix == ".ipynb" else folder.notebook
     beside = notebook.absolute().parent
@@ -60,20 +61,25 @@ async def verify_command(
         tidy=inputs is not None or folder is not None,
         worked_in=folder.work if folder is not None else beside,
         cell_seconds=cell_timeout or 0.0,
-        kernel_url=settings.kernel_url,
+        kernel_spec=kernel_spec(settings) if settings.use_remote_execution else None,
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
-        tools = workshop(settings)
+        factories = run_factories(settings)
         result = await until_stopped(
-            verify_notebook(order, tools, on_cell=view.verifying)
+            verify_notebook(order, factories, on_cell=view.verifying)
             if folder is None
-            else verify_run(folder, order, workshop=tools, on_cell=view.verifying)
+            else verify_run(folder, order, factories=factories, on_cell=view.verifying)
         )
         view.close()
         if result is None:
             return Exit.INTERRUPTED
         return Exit.COMPLETED if report_verification(result, view, words) else Exit.UNVERIFIED
+
+
+def _delivered_notebook(path: Path) -> Path:
+    """The notebook of a folder that a run has delivered; a run's own folder stays what it is."""
+    return path / NOTEBOOK if delivered_by(path) not in ("", path.absolute().name) else path
 
 
 def _run_of_file(path: Path, root: Path) -> RunFolder | None:

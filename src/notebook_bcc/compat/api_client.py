@@ -16,9 +16,10 @@ from notebook_bcc.compat.observing import Json
 from notebook_bcc.compat.states import request_of
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.planners.interface import Planner, StreamWarning
-from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner
+from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.messages import BehaviorFeedback, Options, PlanningResponse, Request
 from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.vocabulary import Dialect
 
 _log = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ def get_transition_history(observation: Observation | Json) -> list[dict[str, An
     else:
         context = bare(observation).get("context")
         if not isinstance(context, Mapping):
-            raise MessageInvalid(what="Observation", problems=[("context", "Field required")])
+            raise MessageInvalid(what="Observation", problems=[("context", "is required")])
         told = context.get("FSM")
         view = FsmView.parse(told) if told is not None else None
     return list(view.history) if view is not None else []

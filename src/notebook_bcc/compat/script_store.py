@@ -12,16 +12,17 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from notebook_bcc.api.loop_thread import LoopClient
-from notebook_bcc.compat.store_bench import StoreBench, result_of
+from notebook_bcc.compat.store_context import StoreContext, result_of
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
 from notebook_bcc.engine.actions.context import ExecutionLimits
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import plan_diff, proposal_problem
 from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.runner import utc_now
-from notebook_bcc.engine.state import RunState, evolve
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionRefused, BccError
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, PlanUpdateDecided, Record, RunResumed, RunStarted, Warned
@@ -186,14 +187,14 @@ class ScriptStore:
         async with turn:
             mark = _inside.set((*outer, (self, asyncio.Lock())))
             try:
-                return await self._carry_out(step, depth=len(outer))
+                return await self._execute(step, depth=len(outer))
             finally:
                 _inside.reset(mark)
 
-    async def _carry_out(self, step: Action | Mapping[str, Any], *, depth: int) -> dict[str, Any]:
+    async def _execute(self, step: Action | Mapping[str, Any], *, depth: int) -> dict[str, Any]:
         self._actions += 1
         started = time.perf_counter()
-        bench = StoreBench(
+        context = StoreContext(
             action_id=f"action-{self._actions}",
             document=self._state.document,
             variables=self._state.variables,
@@ -208,24 +209,24 @@ class ScriptStore:
                 raise ActionRefused(f"actions are nested more than {_DEEPEST} deep")
             action = step if isinstance(step, ActionBase) else parse_action(step)
             if self._registry.knows(action.action):
-                await self._registry.carry_out(bench, action)
+                await self._registry.handle(context, action)
             elif self._strict:
                 raise ActionRefused(f"action type {name!r} has no handler")
             else:
-                bench.skip(f"action type {name!r} has no handler; skipped")
+                context.skip(f"action type {name!r} has no handler; skipped")
         except BccError as failure:
-            bench.refuse(type(failure).__name__, str(failure))
-        done = bench.completed(action=name, seconds=time.perf_counter() - started)
-        self._note(bench, done)
-        return result_of(bench, done)
+            context.refuse(type(failure).__name__, str(failure))
+        done = context.completed(action=name, seconds=time.perf_counter() - started)
+        self._note(context, done)
+        return result_of(context, done)
 
-    def _note(self, bench: StoreBench, done: ActionCompleted) -> None:
-        if bench.skipped:
-            self._fold(Warned(message=bench.skipped))
+    def _note(self, context: StoreContext, done: ActionCompleted) -> None:
+        if context.skipped:
+            self._fold(Warned(message=context.skipped))
         self._fold(done.model_copy(update={"proposal": None}))
         if done.proposal is not None:
             # Every change waits here, the first plan too: the caller is told so, and drives the state machine by it.
-            self._state = evolve(self._state, {"proposals": (done.proposal,)})
+            self._state = evolve(self._state, proposals=(done.proposal,))
 
     async def _bring_up(self) -> None:
         """Start the kernel if it does not run; what it had before it died is put there again."""

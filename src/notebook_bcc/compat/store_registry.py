@@ -10,7 +10,7 @@ from typing import Any
 
 from notebook_bcc.api.loop_thread import in_thread
 from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
-from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 
 # `(script_store, step)`, and the result beside them for a hook that comes after; may be async.
@@ -18,7 +18,7 @@ StoreFunction = Callable[..., Any]
 
 
 class StoreRegistry(ActionRegistry):
-    """What is registered here is called with the store where the engine's registry gives a workbench."""
+    """What is registered here is called with the store where the engine's registry gives an action context."""
 
     def __init__(self, store: object) -> None:
         super().__init__()
@@ -40,12 +40,12 @@ class StoreRegistry(ActionRegistry):
 
     def take_over(self, other: ActionRegistry) -> None:
         """Register what another registry has beyond the eleven; later changes of either do not reach the other."""
-        for name, handler in other._handlers.items():
+        for name, handler in other.handlers.items():
             if handler is not BUILTIN_HANDLERS.get(name):
                 self.register_handler(name, _function(handler))
-        for hook in other._pre_hooks:
+        for hook in other.pre_hooks:
             self.add_pre_hook(_function(hook))
-        for post in other._post_hooks:
+        for post in other.post_hooks:
             self.add_post_hook(_function(post))
 
 
@@ -56,7 +56,7 @@ class _ForStore:
     store: object
     function: StoreFunction
 
-    async def __call__(self, bench: Workbench, *rest: Any) -> Any:
+    async def __call__(self, context: ActionContext, *rest: Any) -> Any:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(self.store, *rest)
         made = await in_thread(partial(self.function, self.store, *rest))

@@ -11,8 +11,8 @@ from notebook_bcc.conformance.exchange import Exchange
 Severity = Literal["required", "recommended"]
 Result = Literal["holds", "fails", "skipped"]
 
-# What a check is given to work with; the kit's desk, but this module need not know it.
-_Desk = TypeVar("_Desk", contravariant=True)
+# What a check is given to work with; the kit's CheckContext, but this module need not know it.
+_Context = TypeVar("_Context", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ def skipped(reason: str) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Check(Generic[_Desk]):
+class Check(Generic[_Context]):
     """One thing the protocol asks of a server. `section` is the place in docs/protocol that says so."""
 
     id: str
     title: str
     section: str
     severity: Severity
-    look: Callable[[_Desk], Awaitable[Finding]]
+    look: Callable[[_Context], Awaitable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Row:
     got: str = ""
 
     @classmethod
-    def of(cls, check: Check[_Desk], finding: Finding) -> Row:
+    def of(cls, check: Check[_Context], finding: Finding) -> Row:
         shown = finding.exchange if finding.result == "fails" else None
         return cls(
             id=check.id,

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
+from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.course import Area
-from notebook_bcc.conformance.desk import NOWHERE, Desk
 from notebook_bcc.conformance.judgement import verdict_faults
-from notebook_bcc.conformance.position import PLAYED
+from notebook_bcc.conformance.walk import PLAYED
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.planners.remote.client import JSON_TYPES
 from notebook_bcc.protocol.actions import parse_action
 from notebook_bcc.protocol.message import Message
 
 
-async def start(desk: Desk) -> Finding:
+async def start(kit: CheckContext) -> Finding:
     """A judgement when everything is empty, with a plan or without."""
-    course = await desk.course()
+    course = await kit.course()
     asked = course.judged[0]
     if asked.answer is None:
         notes = [note.text for note in course.notes if note.exchange is asked.exchange]
@@ -28,9 +28,9 @@ async def start(desk: Desk) -> Finding:
     return holds("a judgement with a plan")
 
 
-async def plan_valid(desk: Desk) -> Finding:
+async def plan_valid(kit: CheckContext) -> Finding:
     """Every plan and every list of steps that was brought."""
-    course = await desk.course()
+    course = await kit.course()
     for note in course.notes_of("plan"):
         return fails(note.text, note.exchange)
     if course.plan is None or course.plan_of != "server":
@@ -39,18 +39,18 @@ async def plan_valid(desk: Desk) -> Finding:
     return holds(f"{len(course.plan.stages)} stages, {steps} steps")
 
 
-async def workflow_ends(desk: Desk) -> Finding:
+async def workflow_ends(kit: CheckContext) -> Finding:
     """The whole workflow, driven to workflow_completed."""
-    course = await desk.course()
+    course = await kit.course()
     if course.stopped:
         return fails(course.stopped, course.last)
     asked = f"{len(course.judged)} judgements, {len(course.generated)} behaviors"
     return holds(f"workflow_completed after {asked}")
 
 
-async def judgement_form(desk: Desk) -> Finding:
+async def judgement_form(kit: CheckContext) -> Finding:
     """Every answer is one JSON object of the right types."""
-    course = await desk.course()
+    course = await kit.course()
     for note in course.notes_of("judgement"):
         return fails(note.text, note.exchange)
     for asked in course.judged:
@@ -62,9 +62,9 @@ async def judgement_form(desk: Desk) -> Finding:
     return holds(f"{len(course.judged)} answers")
 
 
-async def verdict_boolean(desk: Desk) -> Finding:
+async def verdict_boolean(kit: CheckContext) -> Finding:
     """targetAchieved and its relatives are true or false, not words."""
-    course = await desk.course()
+    course = await kit.course()
     if not any(asked.answer for asked in course.judged):
         return NOWHERE
     for asked in course.judged:
@@ -73,9 +73,9 @@ async def verdict_boolean(desk: Desk) -> Finding:
     return holds()
 
 
-async def canonical_spelling(desk: Desk) -> Finding:
+async def canonical_spelling(kit: CheckContext) -> Finding:
     """One spelling is written: targetAchieved, shot_type, action, updated_steps, id."""
-    course = await desk.course()
+    course = await kit.course()
     if not any(asked.answer for asked in course.judged):
         return NOWHERE
     for asked in course.judged:
@@ -88,47 +88,47 @@ async def canonical_spelling(desk: Desk) -> Finding:
     return holds()
 
 
-async def context_filter(desk: Desk) -> Finding:
+async def context_filter(kit: CheckContext) -> Finding:
     """What the next request shall show, in the words that clients know."""
-    course = await desk.course()
+    course = await kit.course()
     for note in course.notes_of("filter"):
         return fails(note.text, note.exchange)
     filters = [asked for asked in course.judged if asked.answer is not None and asked.answer.context_filter is not None]
     return holds(f"{len(filters)} filters") if filters else skipped("the server sent no context_filter")
 
 
-async def navigation(desk: Desk) -> Finding:
+async def navigation(kit: CheckContext) -> Finding:
     """next_stage_id and next_step_id name places of the plan."""
-    return await _noted(desk, "navigation", "the server left navigation to the client")
+    return await _noted(kit, "navigation", "the server left navigation to the client")
 
 
-async def stateless(desk: Desk) -> Finding:
+async def stateless(kit: CheckContext) -> Finding:
     """The observation carries everything: an early question asked late is answered as it was early."""
-    before = (await desk.course()).first("step")
+    before = (await kit.course()).first("step")
     if before is None or before.answer is None:
         return NOWHERE
-    if await desk.verdict_at("step") == before.answer.target_achieved:
+    if await kit.verdict_at("step") == before.answer.target_achieved:
         return holds()
     return fails("the first question at a step, asked again after the workflow, is judged otherwise", before.exchange)
 
 
-async def feedback_accepted(desk: Desk) -> Finding:
+async def feedback_accepted(kit: CheckContext) -> Finding:
     """The feedback that follows a behavior, also the short one of older clients, which says nothing of success."""
-    course = await desk.course()
-    request = await desk.request_at("feedback")
+    course = await kit.course()
+    request = await kit.request_at("feedback")
     if request is None:
         broken = [asked for asked in course.judged if asked.question == "feedback"]
         return fails(broken[0].exchange.problem or "no judgement", broken[0].exchange) if broken else NOWHERE
     request["behavior_feedback"] = {"actions_executed": 1}
-    exchange, answer = await desk.judge(request)
+    exchange, answer = await kit.judge(request)
     if answer is None:
         return fails(f"without actions_succeeded: {exchange.problem or 'no judgement'}", exchange)
     return holds()
 
 
-async def feedback_errors(desk: Desk) -> Finding:
+async def feedback_errors(kit: CheckContext) -> Finding:
     """A behavior that failed does not reach its goal by having ended."""
-    request = await desk.request_at("feedback")
+    request = await kit.request_at("feedback")
     if request is None:
         return NOWHERE
     missing = _unplay(request)
@@ -141,7 +141,7 @@ async def feedback_errors(desk: Desk) -> Finding:
         "errors": [told],
         "missing_outputs": missing or ["table"],
     }
-    exchange, answer = await desk.judge(request)
+    exchange, answer = await kit.judge(request)
     if answer is None:
         return fails(exchange.problem or "no judgement", exchange)
     if answer.target_achieved:
@@ -163,8 +163,8 @@ def _unplay(request: dict[str, Any]) -> list[str]:
     return missing
 
 
-async def _noted(desk: Desk, area: Area, silent: str) -> Finding:
-    course = await desk.course()
+async def _noted(kit: CheckContext, area: Area, silent: str) -> Finding:
+    course = await kit.course()
     for note in course.notes_of(area):
         return fails(note.text, note.exchange)
     advised = [asked.answer.transition for asked in course.judged if asked.answer is not None]

@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from notebook_bcc.conformance.check import Finding, fails, holds
-from notebook_bcc.conformance.desk import NOWHERE, Desk
+from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.exchange import Exchange, Json
 
 _BIG = 1024 * 1024
@@ -21,7 +21,7 @@ _BAD_BODIES = {
 _PATHS = ("/planning", "/generating")
 
 
-async def required_fields(desk: Desk) -> Finding:
+async def required_fields(kit: CheckContext) -> Finding:
     """`location.current` and `location.progress`: without one of them 422, and the answer names its path."""
     for path in _PATHS:
         for missing in (
@@ -29,9 +29,9 @@ async def required_fields(desk: Desk) -> Finding:
             ("observation", "location", "current"),
             ("observation", "location", "progress"),
         ):
-            request = desk.start_request()
+            request = kit.start_request()
             _remove(request, missing)
-            exchange = await desk.caller.post(path, request)
+            exchange = await kit.caller.post(path, request)
             said = ".".join(missing)
             if exchange.status != 422:
                 return fails(f"without {said}: {_answered(exchange)}, not HTTP 422", exchange)
@@ -40,45 +40,45 @@ async def required_fields(desk: Desk) -> Finding:
     return holds("422 with the path, at /planning and /generating")
 
 
-async def refusals_json(desk: Desk) -> Finding:
+async def refusals_json(kit: CheckContext) -> Finding:
     """A refusal is JSON as well, for the client's message to its user."""
-    request = desk.start_request()
+    request = kit.start_request()
     del request["observation"]
-    exchange = await desk.caller.post("/planning", request)
+    exchange = await kit.caller.post("/planning", request)
     if exchange.status < 400:
         return fails(f"there is no refusal: {_answered(exchange)}", exchange)
     return holds() if exchange.object is not None else fails("the refusal is not a JSON object", exchange)
 
 
-async def invalid_json(desk: Desk) -> Finding:
+async def invalid_json(kit: CheckContext) -> Finding:
     """What is no JSON object is the client's fault, and said so."""
     for path in _PATHS:
         for what, body in _BAD_BODIES.items():
             headers = {"content-type": "application/json"}
-            exchange = await desk.caller.send("POST", path, body, headers=headers)
+            exchange = await kit.caller.send("POST", path, body, headers=headers)
             if not 400 <= exchange.status <= 499:
                 return fails(f"{what}: {_answered(exchange)}, not HTTP 4xx", exchange)
     return holds("4xx for each of " + ", ".join(_BAD_BODIES))
 
 
-async def unknown_fields(desk: Desk) -> Finding:
+async def unknown_fields(kit: CheckContext) -> Finding:
     """A newer client may say more, at every level."""
-    request = await desk.request_at("step")
-    behavior = await desk.generating_request(stream=True)
+    request = await kit.request_at("step")
+    behavior = await kit.generating_request(stream=True)
     if request is None:
         return NOWHERE
-    problem, _ = await desk.as_before(_with_unknown(request), question="step", what="with unknown fields")
+    problem, _ = await kit.as_before(_with_unknown(request), question="step", what="with unknown fields")
     if problem is not None or behavior is None:
         return problem or holds()
-    stream = await desk.generate(_with_unknown(behavior))
+    stream = await kit.generate(_with_unknown(behavior))
     if not 200 <= stream.exchange.status <= 299:
         return fails(f"/generating with unknown fields: {_answered(stream.exchange)}", stream.exchange)
     return holds()
 
 
-async def old_spellings(desk: Desk) -> Finding:
+async def old_spellings(kit: CheckContext) -> Finding:
     """todo_list, effect, step_index, and FSM.transition are read like their canonical names."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
     context, current = request["observation"]["context"], request["observation"]["location"]["current"]
@@ -87,64 +87,64 @@ async def old_spellings(desk: Desk) -> Finding:
     current["step_index"] = current.pop("step_id")
     machine = context.get("FSM", {})
     machine["transition"] = machine.pop("history", [])
-    problem, _ = await desk.as_before(request, question="step", what="with todo_list, effect, step_index")
+    problem, _ = await kit.as_before(request, question="step", what="with todo_list, effect, step_index")
     return problem or holds()
 
 
-async def old_forms(desk: Desk) -> Finding:
+async def old_forms(kit: CheckContext) -> Finding:
     """A completed item may be a bare id, as older clients send it."""
-    request = await desk.request_at("step_end")
+    request = await kit.request_at("step_end")
     if request is None:
         return NOWHERE
     for level in request["observation"]["location"]["progress"].values():
         level["completed"] = [_bare(item) for item in level.get("completed", [])]
-    problem, _ = await desk.as_before(request, question="step_end", what="with completed as bare ids")
+    problem, _ = await kit.as_before(request, question="step_end", what="with completed as bare ids")
     return problem or holds()
 
 
-async def nulls(desk: Desk) -> Finding:
+async def nulls(kit: CheckContext) -> Finding:
     """A null at an optional field is read as absent."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
     request["behavior_feedback"] = None
     request["observation"]["location"]["goals"] = None
     request["observation"]["context"] |= {"notebook": None, "section_progress": None, "workflow_progress": None}
-    problem, _ = await desk.as_before(request, question="step", what="with nulls at optional fields")
+    problem, _ = await kit.as_before(request, question="step", what="with nulls at optional fields")
     return problem or holds()
 
 
-async def upper_case(desk: Desk) -> Finding:
+async def upper_case(kit: CheckContext) -> Finding:
     """Older clients write states in upper case."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
     machine = request["observation"]["context"].setdefault("FSM", {})
     machine["state"] = str(machine.get("state", "step_running")).upper()
-    problem, _ = await desk.as_before(request, question="step", what=f"with FSM.state {machine['state']}")
+    problem, _ = await kit.as_before(request, question="step", what=f"with FSM.state {machine['state']}")
     return problem or holds()
 
 
-async def big_request(desk: Desk) -> Finding:
+async def big_request(kit: CheckContext) -> Finding:
     """An observation of one MiB."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
     request["observation"]["context"].setdefault("variables", {})["conform_big"] = "\u00e4b" * (_BIG // 3)
-    problem, _ = await desk.as_before(request, question="step", what="with a variable of 1 MiB")
+    problem, _ = await kit.as_before(request, question="step", what="with a variable of 1 MiB")
     return problem or holds()
 
 
-async def concurrent(desk: Desk) -> Finding:
+async def concurrent(kit: CheckContext) -> Finding:
     """Several clients at the same time get what each would get alone."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
     several = [copy.deepcopy(request) for _ in range(_AT_ONCE)]
     for each in several:
-        each["options"] = desk.ids().to_dict()
+        each["options"] = kit.ids().to_dict()
     what = f"{_AT_ONCE} questions at once"
-    found = await asyncio.gather(*(desk.as_before(each, question="step", what=what) for each in several))
+    found = await asyncio.gather(*(kit.as_before(each, question="step", what=what) for each in several))
     problems = [problem for problem, _ in found if problem is not None]
     return problems[0] if problems else holds(f"{_AT_ONCE} at once")
 

@@ -1,10 +1,10 @@
-"""What /generating and its spare must send: actions that can be carried out, line by line or all at once."""
+"""What /generating and its fallback must send: actions that can be carried out, line by line or all at once."""
 
 from __future__ import annotations
 
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
+from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.course import Area
-from notebook_bcc.conformance.desk import NOWHERE, Desk
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.conformance.stream import Fault, Stream, unflushed
 from notebook_bcc.errors import ActionMalformed
@@ -16,32 +16,32 @@ _NO_STREAM = skipped("no behavior was streamed")
 _REPLAYED = "idempotent-replayed"
 
 
-async def stream_lines(desk: Desk) -> Finding:
+async def stream_lines(kit: CheckContext) -> Finding:
     """One JSON object a line, separated by newlines."""
-    for stream in await _streams(desk):
+    for stream in await _streams(kit):
         if stream.whole:
             reason = "the answer is not streamed: clients read it, and wait for all of it"
             return fails(reason, stream.exchange, severity="recommended")
-    return await _without_fault(desk, "lines")
+    return await _without_fault(kit, "lines")
 
 
-async def stream_wrapped(desk: Desk) -> Finding:
+async def stream_wrapped(kit: CheckContext) -> Finding:
     """Each line is {"action": {...}}."""
-    return await _without_fault(desk, "wrapped")
+    return await _without_fault(kit, "wrapped")
 
 
-async def stream_utf8(desk: Desk) -> Finding:
-    return await _without_fault(desk, "utf8")
+async def stream_utf8(kit: CheckContext) -> Finding:
+    return await _without_fault(kit, "utf8")
 
 
-async def stream_newline(desk: Desk) -> Finding:
+async def stream_newline(kit: CheckContext) -> Finding:
     """The last line ends with a newline too: a reader can tell a whole line from a torn one."""
-    return await _without_fault(desk, "newline")
+    return await _without_fault(kit, "newline")
 
 
-async def stream_type(desk: Desk) -> Finding:
+async def stream_type(kit: CheckContext) -> Finding:
     """A content type that clients read as lines."""
-    streams = await _streams(desk)
+    streams = await _streams(kit)
     for stream in streams:
         kind = stream.exchange.kind
         if not kind:
@@ -51,9 +51,9 @@ async def stream_type(desk: Desk) -> Finding:
     return holds(streams[0].exchange.kind) if streams else _NO_STREAM
 
 
-async def stream_flushed(desk: Desk) -> Finding:
+async def stream_flushed(kit: CheckContext) -> Finding:
     """Each line is sent when it is known: the client executes the first while the last is being written."""
-    streams = await _streams(desk)
+    streams = await _streams(kit)
     if not any(stream.lines > 1 for stream in streams):
         return skipped("no behavior had more than one line")
     found = unflushed(streams)
@@ -63,62 +63,62 @@ async def stream_flushed(desk: Desk) -> Finding:
     return holds(f"sent without a length, up to {reads} reads an answer")
 
 
-async def stream_false(desk: Desk) -> Finding:
+async def stream_false(kit: CheckContext) -> Finding:
     """options.stream false: {"actions": [...]}."""
-    request = await desk.generating_request(stream=False)
+    request = await kit.generating_request(stream=False)
     if request is None:
         return NOWHERE
-    return _whole(await desk.caller.post("/generating", request))
+    return _whole(await kit.caller.post("/generating", request))
 
 
-async def actions_formed(desk: Desk) -> Finding:
+async def actions_formed(kit: CheckContext) -> Finding:
     """Every action has its type and the fields its type requires."""
-    return await _noted(desk, "actions")
+    return await _noted(kit, "actions")
 
 
-async def exec_cells(desk: Desk) -> Finding:
+async def exec_cells(kit: CheckContext) -> Finding:
     """Every exec runs a cell that was added before: lastAddedCellId, or a store_id."""
-    return await _noted(desk, "cells")
+    return await _noted(kit, "cells")
 
 
-async def actions_there(desk: Desk) -> Finding:
+async def actions_there(kit: CheckContext) -> Finding:
     """Where a step has work left, /generating brings some."""
-    streams = await _streams(desk)
+    streams = await _streams(kit)
     if not streams:
         return _NO_STREAM
     count = sum(len(stream.actions) for stream in streams)
     return holds(f"{count} actions") if count else fails("no behavior brought an action", streams[0].exchange)
 
 
-async def generate_spare(desk: Desk) -> Finding:
+async def generate_fallback(kit: CheckContext) -> Finding:
     """POST /generate, asked when /generating does not work."""
-    request = await desk.generating_request(stream=False)
+    request = await kit.generating_request(stream=False)
     if request is None:
         return NOWHERE
-    exchange = await desk.caller.post("/generate", request)
+    exchange = await kit.caller.post("/generate", request)
     return fails("there is no /generate", exchange) if exchange.status in (404, 405) else _whole(exchange)
 
 
-async def repeated_planning(desk: Desk) -> Finding:
+async def repeated_planning(kit: CheckContext) -> Finding:
     """A question that is asked again under its id gets the same answer."""
-    request = await desk.request_at("step")
+    request = await kit.request_at("step")
     if request is None:
         return NOWHERE
-    first, _ = await desk.judge(request)
+    first, _ = await kit.judge(request)
     request["options"]["attempt"] = 2
-    again, _ = await desk.judge(request)
+    again, _ = await kit.judge(request)
     if first.problem or again.problem:
         return fails(first.problem or again.problem, first if first.problem else again)
     return _same(first.object == again.object, again)
 
 
-async def repeated_generating(desk: Desk) -> Finding:
-    request = await desk.generating_request(stream=True)
+async def repeated_generating(kit: CheckContext) -> Finding:
+    request = await kit.generating_request(stream=True)
     if request is None:
         return NOWHERE
-    first = await desk.generate(request)
+    first = await kit.generate(request)
     request["options"]["attempt"] = 2
-    again = await desk.generate(request)
+    again = await kit.generate(request)
     for stream in (first, again):
         if not 200 <= stream.exchange.status <= 299 or stream.exchange.failure:
             return fails(stream.exchange.failure or f"HTTP {stream.exchange.status}", stream.exchange)
@@ -152,20 +152,20 @@ def _whole(exchange: Exchange) -> Finding:
     return holds(f"{len(actions)} actions")
 
 
-async def _streams(desk: Desk) -> list[Stream]:
-    return [behavior.stream for behavior in (await desk.course()).generated]
+async def _streams(kit: CheckContext) -> list[Stream]:
+    return [behavior.stream for behavior in (await kit.course()).generated]
 
 
-async def _without_fault(desk: Desk, kind: Fault) -> Finding:
-    streams = [stream for stream in await _streams(desk) if not stream.whole]
+async def _without_fault(kit: CheckContext, kind: Fault) -> Finding:
+    streams = [stream for stream in await _streams(kit) if not stream.whole]
     for stream in streams:
         for text in stream.faults_of(kind):
             return fails(text, stream.exchange)
     return holds(f"{sum(stream.lines for stream in streams)} lines") if streams else _NO_STREAM
 
 
-async def _noted(desk: Desk, area: Area) -> Finding:
-    course = await desk.course()
+async def _noted(kit: CheckContext, area: Area) -> Finding:
+    course = await kit.course()
     for note in course.notes_of(area):
         return fails(note.text, note.exchange)
     return holds() if any(behavior.stream.actions for behavior in course.generated) else _NO_STREAM

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
-from notebook_bcc.conformance.desk import NOWHERE, Desk
+from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.protocol.actions import parse_action
@@ -15,16 +15,16 @@ from notebook_bcc.protocol.messages import Request
 _ABSENT = (404, 501)
 
 
-async def actions_post(desk: Desk) -> Finding:
-    request = await desk.generating_request(stream=False)
+async def actions_post(kit: CheckContext) -> Finding:
+    request = await kit.generating_request(stream=False)
     if request is None:
         return NOWHERE
-    return _answer(await desk.caller.post("/v1/actions", request_to_v1(Request.parse(request))))
+    return _answer(await kit.caller.post("/v1/actions", request_to_v1(Request.parse(request))))
 
 
-async def actions_get(desk: Desk) -> Finding:
+async def actions_get(kit: CheckContext) -> Finding:
     """The position stands in the query."""
-    request = await desk.generating_request(stream=False)
+    request = await kit.generating_request(stream=False)
     if request is None:
         return NOWHERE
     current = request["observation"]["location"]["current"]
@@ -34,17 +34,17 @@ async def actions_get(desk: Desk) -> Finding:
         "behavior_iteration": 1,
     }
     query = urlencode({name: value for name, value in fields.items() if value is not None})
-    exchange = await desk.caller.send("GET", f"/v1/actions?{query}")
+    exchange = await kit.caller.send("GET", f"/v1/actions?{query}")
     if exchange.status == 405:
         return skipped("GET is not spoken at /v1/actions")
     return _answer(exchange)
 
 
-async def reflection(desk: Desk) -> Finding:
-    request = await desk.request_at("feedback")
+async def reflection(kit: CheckContext) -> Finding:
+    request = await kit.request_at("feedback")
     if request is None:
         return NOWHERE
-    exchange = await desk.caller.post("/v1/reflection", request_to_v1(Request.parse(request)))
+    exchange = await kit.caller.post("/v1/reflection", request_to_v1(Request.parse(request)))
     found = _answer(exchange)
     if found.result == "holds" and (exchange.object or {}).get("transition") is None:
         return fails("the answer has no transition", exchange)

@@ -16,7 +16,7 @@ from notebook_bcc.conformance import checks_stream as stream
 from notebook_bcc.conformance import checks_v1 as v1
 from notebook_bcc.conformance.caller import Caller, KitLimits
 from notebook_bcc.conformance.check import Check, Finding, Report, Row
-from notebook_bcc.conformance.desk import Desk
+from notebook_bcc.conformance.check_context import CheckContext
 from notebook_bcc.errors import PlannerUnreachable, SettingsInvalid
 
 DEFAULT_GOAL: Final = "Make a small table of numbers and describe it."
@@ -37,20 +37,23 @@ _ALIKE = "server.md#stateless-and-yet-never-planned-twice"
 _STATUSES = "server.md#statuses"
 _SECURITY = "server.md#security"
 _HEALTH = "endpoints/health.md#get-health"
-_SPARE = "endpoints/generate.md#post-generate"
+_FALLBACK = "endpoints/generate.md#post-generate"
 _MISSING = "endpoints/planning.md#a-missing-field"
 
 
-def _required(id: str, title: str, section: str, look: Callable[[Desk], Awaitable[Finding]]) -> Check[Desk]:
+Look = Callable[[CheckContext], Awaitable[Finding]]
+
+
+def _required(id: str, title: str, section: str, look: Look) -> Check[CheckContext]:
     return Check(id, title, section, "required", look)
 
 
-def _recommended(id: str, title: str, section: str, look: Callable[[Desk], Awaitable[Finding]]) -> Check[Desk]:
+def _recommended(id: str, title: str, section: str, look: Look) -> Check[CheckContext]:
     return Check(id, title, section, "recommended", look)
 
 
 # The order is that of the report. The last ones look back at every exchange of those before.
-CHECKS: Final[tuple[Check[Desk], ...]] = (
+CHECKS: Final[tuple[Check[CheckContext], ...]] = (
     _required("start", "a judgement when nothing has begun", _PLANNING, planning.start),
     _required("plan-valid", "plans have unique ids and at least one stage", _PLANNING, planning.plan_valid),
     _required("workflow-ends", "a whole workflow comes to its end", _CORE, planning.workflow_ends),
@@ -84,7 +87,7 @@ CHECKS: Final[tuple[Check[Desk], ...]] = (
     _required("actions-there", "a step with work left gets actions", _GENERATING, stream.actions_there),
     _required("actions-formed", "actions have their required fields", _ELEVEN, stream.actions_formed),
     _required("exec-cells", "exec names a cell that was added", _ELEVEN, stream.exec_cells),
-    _recommended("generate", "/generate is the spare of /generating", _SPARE, stream.generate_spare),
+    _recommended("generate", "/generate is the fallback of /generating", _FALLBACK, stream.generate_fallback),
     _recommended("repeated-planning", "a repeated request_id is judged alike", _ALIKE, stream.repeated_planning),
     _recommended("repeated-generating", "and generates the same actions", _ALIKE, stream.repeated_generating),
     _required("v1-actions-post", "v1: POST /v1/actions", _V1, v1.actions_post),
@@ -120,10 +123,10 @@ async def run_kit(
     caller = Caller(url, token=token, limits=limits, transport=transport)
     try:
         await _reach(caller)
-        desk = Desk(caller, run_id=f"conform-{secrets.token_hex(4)}", goal=goal)
+        context = CheckContext(caller, run_id=f"conform-{secrets.token_hex(4)}", goal=goal)
         rows: list[Row] = []
         for check in chosen:
-            row = Row.of(check, await check.look(desk))
+            row = Row.of(check, await check.look(context))
             rows.append(row)
             if told is not None:
                 told(row)
@@ -137,7 +140,7 @@ async def run_kit(
         await caller.close()
 
 
-def _chosen(only: Sequence[str]) -> list[Check[Desk]]:
+def _chosen(only: Sequence[str]) -> list[Check[CheckContext]]:
     known = {check.id for check in CHECKS}
     unknown = [name for name in only if name not in known]
     if unknown:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
-    CarryOut,
     DropProposal,
+    ExecuteAction,
     Fire,
     Intent,
     OpenStream,
@@ -21,25 +21,10 @@ from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import Purpose
 from notebook_bcc.notebook.counting import Count
+from notebook_bcc.protocol.actions import WITHOUT_KERNEL, action_name
 from notebook_bcc.protocol.limits import LimitReached, Limits, budget_of, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
-
-# Where an action's type means that code runs; the others leave the kernel alone.
-_WITHOUT_KERNEL = frozenset(
-    {
-        "add",
-        "is_thinking",
-        "finish_thinking",
-        "new_chapter",
-        "new_section",
-        "update_title",
-        "update_workflow",
-        "update_stage_steps",
-        "end_phase",
-        "next_event",
-    }
-)
 
 _AT_REST = frozenset({State.IDLE, State.ERROR, State.CANCELLED, State.WORKFLOW_COMPLETED})
 
@@ -166,10 +151,9 @@ def _action_running(state: RunState) -> Intent:
         return Stop(
             "limit", f"behavior {state.position.behavior_id!r} has had {Count(limit):action|actions}, the most allowed"
         )
-    action = current.action.get("action", current.action.get("type")) if isinstance(current.action, dict) else None
-    if not state.kernel.up and action not in _WITHOUT_KERNEL:
+    if not state.kernel.up and action_name(current.action) not in WITHOUT_KERNEL:
         return _kernel(state)
-    return CarryOut()
+    return ExecuteAction()
 
 
 def _propose(state: RunState) -> Intent:

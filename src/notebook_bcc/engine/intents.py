@@ -48,7 +48,7 @@ class TakeAction:
 
 
 @dataclass(frozen=True, slots=True)
-class CarryOut:
+class ExecuteAction:
     """Carry out the action that was received."""
 
 
@@ -93,7 +93,7 @@ Intent = (
     | AskPlanning
     | OpenStream
     | TakeAction
-    | CarryOut
+    | ExecuteAction
     | StartKernel
     | Promote
     | DropProposal

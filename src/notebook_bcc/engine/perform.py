@@ -5,25 +5,29 @@ A performer changes nothing of the run: it reads the state it is given and yield
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from keyword import iskeyword
+from typing import assert_never
 
-from notebook_bcc.engine.actions.executor import ActionCarrier, source_of_exec
+from notebook_bcc.engine.actions.executor import ActionExecutor, source_of_exec
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.confirmation import Confirmation
+from notebook_bcc.engine.inbox import Inbox
 from notebook_bcc.engine.intents import (
+    AskPerson,
     AskPlanning,
-    CarryOut,
     DropProposal,
+    ExecuteAction,
     Fire,
     Intent,
     OpenStream,
     Promote,
     Refuse,
     StartKernel,
+    Stop,
     TakeAction,
 )
-from notebook_bcc.engine.planner_session import Asking, PlannerDesk
+from notebook_bcc.engine.planner_session import Asking, PlannerSession
 from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
@@ -36,16 +40,17 @@ from notebook_bcc.journal.records import (
     EventRefused,
     Faulted,
     KernelLost,
-    OutputReceived,
+    PlanProposal,
     PromotionFailed,
     ProposalDropped,
     Record,
+    RunStopped,
     Transitioned,
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.tracking import Artifact, Promotion
-from notebook_bcc.protocol.vocabulary import CellType, Event
+from notebook_bcc.protocol.vocabulary import CellType, Event, State
 
 Batch = tuple[Record, ...]
 
@@ -63,75 +68,81 @@ class Performer:
         registry: ActionRegistry,
         reward: Reward,
         asking: Asking,
+        inbox: Inbox,
+        confirmation: Confirmation,
         durable: Callable[[], Awaitable[None]],
         now: Callable[[], str],
-        timer: Callable[[], float] = time.perf_counter,
+        timer: Callable[[], float],
     ) -> None:
         self._kernel = kernel
         self._reward = reward
         self._now = now
-        self._desk = PlannerDesk(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
-        self._carrier = ActionCarrier(
-            kernel=kernel, registry=registry, reward=reward, repair=self._desk.repair, timer=timer
+        self._inbox = inbox
+        self._confirmation = confirmation
+        self._session = PlannerSession(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
+        self._executor = ActionExecutor(
+            kernel=kernel, registry=registry, reward=reward, repair=self._session.repair, timer=timer
         )
-
-    @property
-    def has_action(self) -> bool:
-        """Whether the next action of the stream has arrived already."""
-        return self._desk.has_action
 
     def models_asked(self) -> Batch:
         """What the planner has asked language models since this was last asked."""
-        return self._desk.models_asked()
+        return self._session.models_asked()
 
-    def partial_output(self) -> OutputReceived | None:
-        """What the cell under way has printed since it was last told, where it is time to tell it."""
-        return self._carrier.partial_output()
-
-    async def at_once(self, intent: Intent, state: RunState) -> Batch | None:
-        """What happens, when it is one batch; None for an intent that `perform` carries out over time."""
-        match intent:
-            case Fire():
-                if intent.event in _CLOSES_STREAM:
-                    await self._desk.close_stream()
-                return (self.moved(state, intent),)
-            case TakeAction():
-                return await self._take_action(state)
-            case CarryOut():
-                return await self._carrier.carry_out(state)
-            case Refuse():
-                return (EventRefused(state=state.fsm, event=intent.event, reason=intent.reason),)
-            case Promote():
-                return (await self._promote(intent.promotion, state),)
-            case DropProposal():
-                return (ProposalDropped(reason=intent.reason),)
-            case _:
-                return None
-
-    async def perform(self, intent: Intent, state: RunState) -> AsyncGenerator[Batch, None]:
-        """What happens over time, batch by batch. Stop and AskPerson are the runner's."""
+    def perform(self, intent: Intent, state: RunState) -> AsyncGenerator[Batch, None]:
+        """What happens when the intent is carried out, batch by batch as it happens."""
         match intent:
             case AskPlanning():
-                async for batch in self._desk.ask(intent.purpose, state):
-                    yield batch
+                return self._session.ask(intent.purpose, state)
             case OpenStream():
-                async for batch in self._desk.open_stream(state, skip=intent.skip):
-                    yield batch
+                return self._session.open_stream(state, skip=intent.skip)
+            case TakeAction():
+                return self._take_action(state)
             case StartKernel():
-                async for batch in self._start_kernel(state):
-                    yield batch
+                return self._start_kernel(state)
+            case ExecuteAction():
+                return self._executor.execute(state)
+            case Promote():
+                return self._promote(intent.promotion, state)
+            case AskPerson():
+                return self._ask_person(intent.proposal, state)
+            case Fire():
+                return self._fire(intent, state)
+            case Refuse():
+                return _only(EventRefused(state=state.fsm, event=intent.event, reason=intent.reason))
+            case DropProposal():
+                return _only(ProposalDropped(reason=intent.reason))
+            case Stop():
+                return _only(RunStopped(reason=intent.reason, detail=intent.detail, answered=intent.answered))
             case _:
-                raise TypeError(f"{type(intent).__name__} is not carried out over time")
+                assert_never(intent)
 
-    async def _take_action(self, state: RunState) -> Batch:
-        """The next action as it arrives; one that needs no kernel is carried out in the same breath."""
-        batch = await self._desk.take_action(state)
+    async def _take_action(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        """The next action as it arrives; one that needs no kernel is completed in the same batch."""
+        batch = await self._session.take_action(state)
         received = next((record for record in batch if isinstance(record, ActionReceived)), None)
         limit = state.limits.actions_per_behavior
         if received is None or (limit and received.index >= limit):
-            return batch
-        done = await self._carrier.at_once(state, received)
-        return batch if done is None else (*batch, *done)
+            yield batch
+        else:
+            yield (*batch, *await self._executor.complete_without_kernel(state, received))
+
+    async def _ask_person(self, proposal: PlanProposal, state: RunState) -> AsyncGenerator[Batch, None]:
+        decided = await self._confirmation.ask(proposal, state)
+        if decided is None:
+            detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
+            yield (*self._inbox.take_simple(state), RunStopped(reason="waiting", detail=detail))
+            return
+        if state.fsm is State.WORKFLOW_UPDATE_PENDING:
+            event = Event.UPDATE_WORKFLOW_CONFIRMED if decided.confirmed else Event.UPDATE_WORKFLOW_REJECTED
+        else:
+            event = Event.UPDATE_STEP_CONFIRMED if decided.confirmed else Event.UPDATE_STEP_REJECTED
+        moved = self.moved(state, Fire(event, reason=decided.comment))
+        yield (*self._inbox.take_answers(), decided, moved)
+
+    async def _fire(self, intent: Fire, state: RunState) -> AsyncGenerator[Batch, None]:
+        if intent.event in _CLOSES_STREAM:
+            await self._session.close_stream()
+        yield (self.moved(state, intent),)
 
     def moved(self, state: RunState, intent: Fire) -> Transitioned:
         """The transition an intent asks for; it is in the table, or decide is wrong."""
@@ -150,15 +161,15 @@ class Performer:
 
     async def close(self) -> None:
         """End what is open with the planner. The kernel belongs to whoever gave it."""
-        await self._desk.close_stream()
+        await self._session.close_stream()
 
     async def interrupt(self) -> None:
         """Leave what is under way: the stream is closed, the running cell asked to stop."""
-        await self._desk.close_stream()
+        await self._session.close_stream()
         if self._kernel.is_alive:
             await self._kernel.interrupt()
 
-    async def _start_kernel(self, state: RunState) -> AsyncIterator[Batch]:
+    async def _start_kernel(self, state: RunState) -> AsyncGenerator[Batch, None]:
         try:
             async for batch in bring_up(self._kernel, state, due=_due(state)):
                 yield batch
@@ -167,7 +178,10 @@ class Performer:
         except KernelDied as death:
             yield (KernelLost(cause=f"while it was rebuilt: {death.cause}"),)
 
-    async def _promote(self, promotion: Promotion, state: RunState) -> Record:
+    async def _promote(self, promotion: Promotion, state: RunState) -> AsyncGenerator[Batch, None]:
+        yield (await self._promoted(promotion, state),)
+
+    async def _promoted(self, promotion: Promotion, state: RunState) -> Record:
         """Rename the variable by a cell of the notebook, so that the notebook alone gives the same names."""
         try:
             source = promotion_source(promotion)
@@ -197,6 +211,10 @@ class Performer:
             variables=dict(execution.variables.updated),
             removed=execution.variables.removed,
         )
+
+
+async def _only(record: Record) -> AsyncGenerator[Batch, None]:
+    yield (record,)
 
 
 def promotion_source(promotion: Promotion) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import random
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.fold.context_update import proposals_of, proposed
 from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.observation.observe import feedback, observe
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
-from notebook_bcc.engine.state import RunState, evolve
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
     KernelDied,
@@ -50,6 +51,8 @@ from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
 
+PLAN_REFUSED = "the planner's plan is refused: "
+
 
 @dataclass(frozen=True, slots=True)
 class Asking:
@@ -68,7 +71,7 @@ class Asking:
         return float(min(backoff, self.longest_delay) * (0.5 + self.jitter() / 2))
 
 
-class PlannerDesk:
+class PlannerSession:
     """One run's conversation with its planner."""
 
     def __init__(
@@ -98,18 +101,18 @@ class PlannerDesk:
         if self._models is not None:
             self._models.allow(budget_of(state.limits), state.spent)
 
-    async def ask(self, purpose: Purpose, state: RunState) -> AsyncIterator[Batch]:
+    async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
         request_id, attempt = identify(state, state.asked)
-        told = feedback(state) if purpose == "feedback" else None
+        reported = feedback(state) if purpose == "feedback" else None
         request: Request | None = None
         started = self._timer()
         for number in range(attempt, attempt + self._asking.retries + 1):
-            yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=told),)
+            yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=reported),)
             # The journal reaches the disk while the observation is built; nothing is said before both are done.
             syncing = asyncio.ensure_future(self._durable())
             if request is None:
-                request = Request(observation=observe(state), behavior_feedback=told)
+                request = Request(observation=observe(state), behavior_feedback=reported)
             options = Options(request_id=request_id, run_id=state.run_id, attempt=number)
             await syncing
             if number == attempt:
@@ -129,14 +132,14 @@ class PlannerDesk:
 
     def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
         if purpose == "start" and state.plan is None:
-            return (Faulted(reason=f"there is no plan: {failure}"),)
+            return (Faulted(reason=str(failure)),)
         fallback = PlanningResponse()
         return (
             PlanningAnswered(request_id=request_id, purpose=purpose, response=fallback, degraded=True),
             Warned(message=f"planning failed and was degraded: {failure}"),
         )
 
-    async def open_stream(self, state: RunState, *, skip: int) -> AsyncIterator[Batch]:
+    async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
         request_id, attempt = identify(state, state.behavior.asked)
         try:
@@ -149,7 +152,7 @@ class PlannerDesk:
         number = attempt
         self._allow(state)
         while number <= last:
-            spare = number == last
+            fallback = number == last
             options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=number)
             yield (
                 GeneratingAsked(
@@ -162,7 +165,7 @@ class PlannerDesk:
             request = Request(observation=observation, options=options)
             await self._durable()
             # Kept before it is waited for: whoever cancels the wait can close it.
-            self._stream = ActionStream(self._planner.generate(request, spare=spare))
+            self._stream = ActionStream(self._planner.generate(request, fallback=fallback))
             try:
                 self._first = await self._stream.take()
             except PlannerFailed as failure:
@@ -170,7 +173,7 @@ class PlannerDesk:
                 if isinstance(failure, PlannerBudgetSpent):
                     yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
                     return
-                if spare:
+                if fallback:
                     yield (GeneratingFailed(received=skip, error=str(failure)),)
                     return
                 yield (Warned(message=f"{failure}; trying again"),)
@@ -185,7 +188,7 @@ class PlannerDesk:
                     yield batch
             return
 
-    async def _skip(self, count: int, state: RunState) -> AsyncIterator[Batch]:
+    async def _skip(self, count: int, state: RunState) -> AsyncGenerator[Batch, None]:
         """Pass over what had arrived already; another answer than before is a stream that broke."""
         digest = taken = 0
         while taken < count:
@@ -203,11 +206,6 @@ class PlannerDesk:
             await self.close_stream()
             error = "the stream was lost with the process before, and the planner's repeated answer differs from it"
             yield (GeneratingFailed(received=count, error=error, lost_with_process=True),)
-
-    @property
-    def has_action(self) -> bool:
-        """Whether something of the open stream is there to be taken without waiting."""
-        return self._first is not None or (self._stream is not None and self._stream.has_item)
 
     async def take_action(self, state: RunState) -> Batch:
         """Wait for the next action of the open stream."""
@@ -322,15 +320,13 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
     for proposal in proposals_of(state, update):
         problem = "" if changes_nothing(then.plan, proposal) else proposal_problem(then, proposal)
         if not problem:
-            now = evolve(now, proposed(now, proposal))
-            then = evolve(then, {"plan": applied(then.plan, proposal)})
+            now = evolve(now, **proposed(now, proposal))
+            then = evolve(then, plan=applied(then.plan, proposal))
             continue
         dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
         update = update.model_copy(update={dropped: None})
         fatal = state.plan is None and proposal.workflow is not None
-        problems.append(
-            Faulted(reason=problem) if fatal else Warned(message=f"the planner's plan is refused: {problem}")
-        )
+        problems.append(Faulted(reason=problem) if fatal else Warned(message=f"{PLAN_REFUSED}{problem}"))
     unknown = _unknown_target(now, response)
     if unknown:
         problems.append(Faulted(reason=unknown))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
+from notebook_bcc.engine.changes import BehaviorChanges, StateChanges, evolve
 from notebook_bcc.engine.fold.context_update import apply_context_update, planned_sections, proposed
 from notebook_bcc.engine.fold.effects import with_effects
 from notebook_bcc.engine.fold.kernel_changes import (
@@ -26,7 +27,6 @@ from notebook_bcc.engine.state import (
     RunState,
     bounded,
     elapsed,
-    evolve,
 )
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
@@ -69,8 +69,6 @@ from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import State
 
-Changes = dict[str, Any]
-
 
 def reduce(state: RunState, entry: Entry) -> RunState:
     """The state after what the entry says has happened."""
@@ -78,7 +76,7 @@ def reduce(state: RunState, entry: Entry) -> RunState:
     changes = _FOLDS[type(record)](state, record, entry.at)
     changes["seq"] = entry.seq
     changes["at"] = entry.at
-    return evolve(state, changes)
+    return evolve(state, **changes)
 
 
 def fold(entries: Iterable[Entry], state: RunState | None = None) -> RunState:
@@ -94,32 +92,32 @@ def action_digest(digest: int, encoded: bytes) -> int:
     return crc32(encoded, digest)
 
 
-def _run_started(state: RunState, record: RunStarted, at: str) -> Changes:
+def _run_started(state: RunState, record: RunStarted, at: str) -> StateChanges:
     return {
         "run_id": record.run_id,
         "goal": record.goal,
         "started_at": at,
         "session_at": at,
-        "planner": record.planner,
-        "kernel_url": record.kernel_url,
+        "planner": record.chosen_planner,
+        "kernel_spec": record.chosen_kernel,
         "policies": record.policies,
         "limits": record.limits,
         "given_plan": record.workflow,
         "given_variables": record.variables,
         "given_title": record.title,
         "plan": record.workflow,
-        "told": replace(state.told, variables=dict(record.variables)),
-        "kernel": KernelState(name=record.kernel),
+        "planner_context": replace(state.planner_context, variables=dict(record.variables)),
+        "kernel": KernelState(name=record.chosen_kernel.name),
         "document": Document(title=record.title),
     }
 
 
-def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
+def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
     # Whatever the process before had open died with it: the stream of actions and the kernel.
-    changes: Changes = {
+    changes: StateChanges = {
         "elapsed_before": elapsed(state),
         "session_at": at,
-        "behavior": evolve(state.behavior, {"stream_open": False, "out_of_budget": ""}),
+        "behavior": evolve(state.behavior, stream_open=False, out_of_budget=""),
         **with_kernel(state, kernel_left(state, record)),
         "recover": _recovery(state, record),
         "fault": "",
@@ -130,16 +128,17 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> Changes:
         # An answer that could not be used, or that was a question, is asked for again.
         changes["verdict"] = None
     if record.inputs:
-        changes["told"] = replace(state.told, variables=_with_inputs(state.told.variables, record.inputs))
+        context = state.planner_context
+        changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
     if record.policies is not None:
         changes["policies"] = record.policies
     if record.limits is not None:
         changes["limits"] = record.limits
-    if record.planner:
-        changes["planner"] = record.planner
-    if record.kernel_url is not None:
-        changes["kernel_url"] = record.kernel_url
+    if (planner := record.chosen_planner) is not None:
+        changes["planner"] = planner
+    if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
+        changes["kernel_spec"] = kernel
     return changes
 
 
@@ -156,47 +155,47 @@ def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str,
     return {**variables, INPUTS: {**(known if isinstance(known, dict) else {}), **inputs}}
 
 
-def _run_stopped(state: RunState, record: RunStopped, at: str) -> Changes:
-    changes: Changes = {"stopped": record, "pause": False, "recover": ""}
+def _run_stopped(state: RunState, record: RunStopped, at: str) -> StateChanges:
+    changes: StateChanges = {"stopped": record, "pause": False, "recover": ""}
     if state.kernel.up:
         # Who lets a run go ends its kernel. One that was not taken up yet stays as it was left.
         changes["kernel"] = replace(state.kernel, known=False)
     return changes
 
 
-def _transitioned(state: RunState, record: Transitioned, at: str) -> Changes:
+def _transitioned(state: RunState, record: Transitioned, at: str) -> StateChanges:
     return apply_transition(state, record, at)
 
 
-def _event_refused(state: RunState, record: EventRefused, at: str) -> Changes:
+def _event_refused(state: RunState, record: EventRefused, at: str) -> StateChanges:
     return {
         **with_effects(state, f"WARN: event {record.event} was refused: {record.reason}"),
-        "behavior": evolve(state.behavior, {"fire": None}),
+        "behavior": evolve(state.behavior, fire=None),
     }
 
 
-def _warned(state: RunState, record: Warned, at: str) -> Changes:
+def _warned(state: RunState, record: Warned, at: str) -> StateChanges:
     return with_effects(state, f"WARN: {record.message}")
 
 
-def _faulted(state: RunState, record: Faulted, at: str) -> Changes:
+def _faulted(state: RunState, record: Faulted, at: str) -> StateChanges:
     return {"fault": record.reason}
 
 
-def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> Changes:
+def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> StateChanges:
     fresh = state.asked is None or state.asked.request_id != record.request_id
     return {"asked": record, "requests": state.requests + (1 if fresh else 0)}
 
 
-def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> Changes:
+def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> StateChanges:
     return {"asked": None, "verdict": record, **apply_context_update(state, record.response, record.purpose)}
 
 
-def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> Changes:
+def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> StateChanges:
     known = state.behavior.asked
     fresh = known is None or known.request_id != record.request_id
-    changes: Changes = {
-        "behavior": evolve(state.behavior, {"asked": record, "stream_open": True}),
+    changes: StateChanges = {
+        "behavior": evolve(state.behavior, asked=record, stream_open=True),
         "requests": state.requests + (1 if fresh else 0),
     }
     if record.warnings:
@@ -204,30 +203,31 @@ def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> Chan
     return changes
 
 
-def _action_received(state: RunState, record: ActionReceived, at: str) -> Changes:
+def _action_received(state: RunState, record: ActionReceived, at: str) -> StateChanges:
     behavior = state.behavior
     return {
         "actions_received": state.actions_received + 1,
-        "behavior": evolve(
-            behavior, {"current": record, "received": record.index + 1, "digest": record.digest, "partial": ()}
-        ),
+        "behavior": evolve(behavior, current=record, received=record.index + 1, digest=record.digest, partial=()),
     }
 
 
-def _generating_ended(state: RunState, record: GeneratingEnded, at: str) -> Changes:
-    return {"behavior": evolve(state.behavior, {"ended": True, "stream_open": False}), "filter": None}
+def _generating_ended(state: RunState, record: GeneratingEnded, at: str) -> StateChanges:
+    return {"behavior": evolve(state.behavior, ended=True, stream_open=False), "filter": None}
 
 
-def _generating_failed(state: RunState, record: GeneratingFailed, at: str) -> Changes:
-    what = "out_of_budget" if record.out_of_budget else "failure"
-    changes: Changes = {"behavior": evolve(state.behavior, {what: record.error, "stream_open": False})}
+def _generating_failed(state: RunState, record: GeneratingFailed, at: str) -> StateChanges:
+    if record.out_of_budget:
+        behavior = evolve(state.behavior, out_of_budget=record.error, stream_open=False)
+    else:
+        behavior = evolve(state.behavior, failure=record.error, stream_open=False)
+    changes: StateChanges = {"behavior": behavior}
     if record.lost_with_process:
         # Nobody is to blame but our own death: the behavior is started again without asking a person.
         changes["recover"] = "behavior"
     return changes
 
 
-def _model_asked(state: RunState, record: ModelAsked, at: str) -> Changes:
+def _model_asked(state: RunState, record: ModelAsked, at: str) -> StateChanges:
     call = Call(
         input_tokens=record.input_tokens,
         output_tokens=record.output_tokens,
@@ -242,7 +242,7 @@ def _model_asked(state: RunState, record: ModelAsked, at: str) -> Changes:
     }
 
 
-def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Changes:
+def _action_completed(state: RunState, record: ActionCompleted, at: str) -> StateChanges:
     behavior = state.behavior
     problem = (
         None
@@ -250,7 +250,7 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Chan
         else ActionProblem(action_id=record.action_id, action=record.action, error=record.error or "failed")
     )
     stops = not record.success and state.policies.on_error == "feedback"
-    facts: Changes = {
+    facts: BehaviorChanges = {
         "current": None,
         "partial": (),
         "executed": behavior.executed + 1,
@@ -267,20 +267,20 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Chan
         facts["fire"] = record.fire
     if record.finding:
         facts["findings"] = bounded(behavior.findings, record.finding, keep=TAKEN_KEPT)
-    changes: Changes = {"actions_completed": state.actions_completed + 1}
+    changes: StateChanges = {"actions_completed": state.actions_completed + 1}
     if record.cells or record.title is not None or record.chapter is not None or record.section is not None:
         changes["document"] = _document(state.document, record)
     if record.effects:
         changes |= with_effects(state, *record.effects)
     if record.metadata is not None and record.metadata.is_section:
         facts["sections"] = behavior.sections + 1
-        changes["told"] = replace(state.told, section_progress=_next_section(state, record))
-    changes["behavior"] = evolve(behavior, facts)
+        changes["planner_context"] = replace(state.planner_context, section_progress=_next_section(state, record))
+    changes["behavior"] = evolve(behavior, **facts)
     if record.executed is not None or record.variables or record.removed:
         kernel = kernel_after(state.kernel, record)
         changes |= with_kernel(state, kernel)
         if new := [name for name in record.variables if name in kernel.variables]:
-            changes["behaviors"] = note_variables(evolve(state, changes), new)
+            changes["behaviors"] = note_variables(evolve(state, **changes), new)
     if record.proposal is not None:
         changes |= proposed(state, record.proposal)
     return changes
@@ -319,7 +319,7 @@ def _with_change(document: Document, change: CellChange) -> Document:
 
 
 def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
-    old = state.told.section_progress
+    old = state.planner_context.section_progress
     progress = old if isinstance(old, SectionProgress) else SectionProgress()
     metadata = record.metadata
     done = progress.completed_sections
@@ -334,15 +334,15 @@ def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
     )
 
 
-def _output_received(state: RunState, record: OutputReceived, at: str) -> Changes:
-    return {"behavior": evolve(state.behavior, {"partial": record.outputs})}
+def _output_received(state: RunState, record: OutputReceived, at: str) -> StateChanges:
+    return {"behavior": evolve(state.behavior, partial=record.outputs)}
 
 
-def _repair_tried(state: RunState, record: RepairTried, at: str) -> Changes:
+def _repair_tried(state: RunState, record: RepairTried, at: str) -> StateChanges:
     return {}
 
 
-def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Changes:
+def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> StateChanges:
     steps = state.kernel.steps.appended(KernelStep(cell_id=record.cell.cell_id))
     # `lastAddedCellId` stays the cell that the planner added last.
     document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
@@ -359,36 +359,37 @@ def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> Ch
     }
 
 
-def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> Changes:
+def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> StateChanges:
     left = tuple(one for one in state.behavior.promotions if one.artifact_id != record.artifact_id)
     problem = ActionProblem(action_id=f"promote:{record.artifact_id}", action="promote", error=record.error)
     errors = bounded(state.behavior.errors, problem, keep=TAKEN_KEPT)
     return {
         **with_effects(state, f"WARN: {record.artifact_id} was not promoted: {record.error}"),
-        "behavior": evolve(state.behavior, {"promotions": left, "errors": errors}),
+        "behavior": evolve(state.behavior, promotions=left, errors=errors),
         "promotions": tuple(one for one in state.promotions if one.artifact_id != record.artifact_id),
     }
 
 
-def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) -> Changes:
+def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) -> StateChanges:
     proposal, rest = state.proposals[0], state.proposals[1:]
     if not record.confirmed:
         return {"proposals": rest}
     plan = applied(state.plan, proposal)
-    changes: Changes = {"proposals": rest, "plan": plan}
+    changes: StateChanges = {"proposals": rest, "plan": plan}
     if plan is not None and plan.sections:
-        changes["told"] = replace(state.told, section_progress=planned_sections(state.told, plan.sections))
+        progress = planned_sections(state.planner_context, plan.sections)
+        changes["planner_context"] = replace(state.planner_context, section_progress=progress)
     return changes
 
 
-def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> Changes:
+def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> StateChanges:
     return {
         **with_effects(state, f"WARN: a change of the plan was dropped: {record.reason}"),
         "proposals": state.proposals[1:],
     }
 
 
-def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
+def _kernel_started(state: RunState, record: KernelStarted, at: str) -> StateChanges:
     kernel = replace(
         state.kernel,
         variables=state.kernel.reproducible,
@@ -405,15 +406,15 @@ def _kernel_started(state: RunState, record: KernelStarted, at: str) -> Changes:
     return with_kernel(state, kernel)
 
 
-def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> Changes:
+def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> StateChanges:
     return {"kernel": replace(state.kernel, up=True, known=True, session=record.session)}
 
 
-def _kernel_abandoned(state: RunState, record: KernelAbandoned, at: str) -> Changes:
+def _kernel_abandoned(state: RunState, record: KernelAbandoned, at: str) -> StateChanges:
     return {"kernel": replace(state.kernel, known=False, session="" if record.ended else state.kernel.session)}
 
 
-def _cell_rerun(state: RunState, record: CellRerun, at: str) -> Changes:
+def _cell_rerun(state: RunState, record: CellRerun, at: str) -> StateChanges:
     if record.success:
         return {}
     blocked = (
@@ -423,7 +424,7 @@ def _cell_rerun(state: RunState, record: CellRerun, at: str) -> Changes:
     return {"kernel": replace(state.kernel, blocked=blocked)}
 
 
-def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
+def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> StateChanges:
     kernel = replace(
         state.kernel,
         up=True,
@@ -441,16 +442,16 @@ def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> Changes:
     return {**changes, **with_effects(state, text)}
 
 
-def _kernel_lost(state: RunState, record: KernelLost, at: str) -> Changes:
+def _kernel_lost(state: RunState, record: KernelLost, at: str) -> StateChanges:
     return with_kernel(state, ended_kernel(replace(state.kernel, losses=state.kernel.losses + 1)))
 
 
-def _command_taken(state: RunState, record: CommandTaken, at: str) -> Changes:
+def _command_taken(state: RunState, record: CommandTaken, at: str) -> StateChanges:
     seen = max(record.seq, state.commands_seen)
     return {"commands_seen": seen, "pause": state.pause or record.command == "pause"}
 
 
-_Fold = Callable[[RunState, Any, str], Changes]
+_Fold = Callable[[RunState, Any, str], StateChanges]
 _FOLDS: dict[type[Record], _Fold] = {
     RunStarted: _run_started,
     RunResumed: _run_resumed,

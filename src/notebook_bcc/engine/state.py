@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from notebook_bcc.journal.records import (
     ActionReceived,
@@ -19,6 +19,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, Question
 from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
@@ -158,8 +159,8 @@ class KernelState:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the planner told the client through context updates."""
+class PlannerContext:
+    """What the planner has set through context updates."""
 
     variables: dict[str, Any] = field(default_factory=dict)
     todo: tuple[str, ...] = ()
@@ -179,8 +180,8 @@ class RunState:
     started_at: str = ""
     session_at: str = ""
     elapsed_before: float = 0.0
-    planner: str = ""
-    kernel_url: str = ""
+    planner: PlannerSpec | None = None
+    kernel_spec: KernelSpec = field(default_factory=LocalKernelSpec)
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     given_plan: Workflow | None = None
@@ -199,7 +200,7 @@ class RunState:
     target: tuple[str | None, str | None] | None = None
     proposals: tuple[PlanProposal, ...] = ()
     kernel: KernelState = field(default_factory=KernelState)
-    told: Told = field(default_factory=Told)
+    planner_context: PlannerContext = field(default_factory=PlannerContext)
     effects: tuple[str, ...] = ()
     effects_history: tuple[str, ...] = ()
     document: Document = field(default_factory=Document)
@@ -266,19 +267,7 @@ class RunState:
     @property
     def variables(self) -> dict[str, Any]:
         """What exists in the kernel, and what the planner set beside it; the kernel's word counts."""
-        return {**self.told.variables, **self.kernel.variables}
-
-
-_Value = TypeVar("_Value", RunState, Behavior)
-
-
-def evolve(value: _Value, changes: dict[str, Any]) -> _Value:
-    """A copy with some fields exchanged. `dataclasses.replace` does the same at eight times the price, and this is
-    done several times for every action of a run."""
-    made = object.__new__(type(value))
-    made.__dict__.update(value.__dict__)
-    made.__dict__.update(changes)
-    return made
+        return {**self.planner_context.variables, **self.kernel.variables}
 
 
 def bounded(items: tuple[Any, ...], *new: Any, keep: int) -> tuple[Any, ...]:

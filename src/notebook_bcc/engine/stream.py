@@ -32,10 +32,6 @@ class ActionStream:
         self._awaited = False
         self._task = asyncio.create_task(self._read())
 
-    @property
-    def has_item(self) -> bool:
-        return not self._queue.empty()
-
     async def take(self) -> ActionData | StreamWarning | StreamEnd:
         """The next item, as soon as it is there. Raises PlannerFailed, or whatever else the planner did."""
         self._awaited = True

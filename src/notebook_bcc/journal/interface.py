@@ -6,11 +6,12 @@ other processes leave for that process (cancel, pause, confirm, reject).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from notebook_bcc.journal.records import Command, Record
+from notebook_bcc.protocol.specs import JournalSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,11 @@ class PostedCommand:
 class JournalReader(Protocol):
     """What any process may do with a journal, also while another one writes it."""
 
-    def read(self, *, after: int = 0) -> AsyncIterator[Entry]:
+    def read(self, *, after: int = 0) -> AsyncGenerator[Entry, None]:
         """All entries with seq > after, in order, then end. Raises JournalCorrupt, JournalTooNew."""
         ...
 
-    def follow(self, *, after: int = 0) -> AsyncIterator[Entry]:
+    def follow(self, *, after: int = 0) -> AsyncGenerator[Entry, None]:
         """Like read, then waits for more; ends only when closed or cancelled."""
         ...
 
@@ -64,4 +65,20 @@ class Journal(JournalReader, Protocol):
 
     async def sync(self) -> None:
         """On return everything appended so far survives a power loss. Cheap when nothing is new."""
+        ...
+
+
+class JournalFactory(Protocol):
+    """Makes and opens the journals that specs name."""
+
+    def create(self, spec: JournalSpec) -> Journal:
+        """A new, empty journal. Raises JournalFailed if there is one already."""
+        ...
+
+    def open(self, spec: JournalSpec) -> Journal:
+        """The journal that is there, for its one writer. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
+        ...
+
+    def reader(self, spec: JournalSpec) -> JournalReader:
+        """For whoever looks on and leaves commands. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
         ...

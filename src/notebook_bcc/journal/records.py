@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.actions import ActionMetadata
 from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.protocol.message import problems_of
 from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
+from notebook_bcc.protocol.specs import (
+    DEFAULT_KERNEL,
+    KernelSpec,
+    PlannerSpec,
+    SandboxSpec,
+    kernel_of_text,
+    planner_of_text,
+)
 from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow
 
-FORMAT_VERSION = 1
+# 2: planner and kernel are specs. It rises with every new kind of record or spec: older versions then refuse the file.
+FORMAT_VERSION = 2
 # The variable a run is told its inputs in: the names of its data files, its target, its language.
 INPUTS = "inputs"
 
@@ -27,12 +34,13 @@ INPUTS = "inputs"
 class RecordBase(BaseModel):
     """A record is frozen; fields that a later version added are kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings", defer_build=True)
 
 
 class RunStarted(RecordBase):
     """The run exists. `workflow` is the plan a person gave, if any.
 
+    `planner`, `kernel` and `kernel_url` are how format 1 named what the specs name; they are read, and not written.
     `identity` is what an id stands for that the caller gave: what was ordered, by name, with digests of files.
     """
 
@@ -45,18 +53,32 @@ class RunStarted(RecordBase):
     policies: Policies = Field(default_factory=Policies)
     limits: Limits = Field(default_factory=Limits)
     planner: str = ""
-    kernel: str = "python3"
+    kernel: str = DEFAULT_KERNEL
     kernel_url: str = ""
     version: str = ""
     identity: dict[str, str] = Field(default_factory=dict)
+    planner_spec: PlannerSpec | None = None
+    kernel_spec: KernelSpec | None = None
+    sandbox_spec: SandboxSpec | None = None
+
+    @property
+    def chosen_planner(self) -> PlannerSpec | None:
+        """The planner, in whichever form it is recorded; None where the run's own program brought one."""
+        return self.planner_spec or planner_of_text(self.planner)
+
+    @property
+    def chosen_kernel(self) -> KernelSpec:
+        """The kernel, in whichever form it is recorded."""
+        return self.kernel_spec or kernel_of_text(self.kernel, self.kernel_url)
 
 
 class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
-    `planner` and `kernel_url` are set where they changed; an empty address means a kernel in a process of ours.
-    `inputs` are what a person has told the run since: answers to the planner's questions. Commands up to `forgets` were
-    meant for the process before: a pause or cancel among them is not obeyed. None: those that are there when it begins.
+    `planner_spec` and `kernel_spec` are set where they changed. `planner` and `kernel_url` are how format 1 said that;
+    an empty address means a kernel in a process of ours. `inputs` are what a person has told the run since: answers to
+    the planner's questions. Commands up to `forgets` were meant for the process before: a pause or cancel among them is
+    not obeyed. None: those that are there when it begins.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
@@ -69,6 +91,19 @@ class RunResumed(RecordBase):
     version: str = ""
     inputs: dict[str, Any] = Field(default_factory=dict)
     forgets: int | None = None
+    planner_spec: PlannerSpec | None = None
+    kernel_spec: KernelSpec | None = None
+
+    @property
+    def chosen_planner(self) -> PlannerSpec | None:
+        """The planner from here on, None where it stays."""
+        return self.planner_spec or planner_of_text(self.planner)
+
+    def chosen_kernel(self, before: KernelSpec) -> KernelSpec | None:
+        """The kernel from here on, None where it stays."""
+        if self.kernel_spec is not None or self.kernel_url is None:
+            return self.kernel_spec
+        return kernel_of_text(before.name, self.kernel_url)
 
 
 class RunStopped(RecordBase):
@@ -433,8 +468,6 @@ Record = (
     | CommandTaken
 )
 
-RECORD_TYPES: tuple[type[RecordBase], ...] = Record.__args__
-
 
 class Command(RecordBase):
     """What another process may ask of the one that carries the run out.
@@ -447,23 +480,3 @@ class Command(RecordBase):
     comment: str = ""
     by: str = ""
     answers: int = 0
-
-
-def encode_record(record: Record) -> bytes:
-    """JSON without the fields that have their default: small, and what a later version reads."""
-    return record.__pydantic_serializer__.to_json(record, exclude_defaults=True)
-
-
-def decode_record(kind: str, body: bytes) -> Record:
-    """The record of a journal's row. Raises MessageInvalid."""
-    try:
-        # `kind` is a default of its class and so not in the body: the tag stands beside it in the journal.
-        model = _BY_KIND[kind]
-        return model.model_validate_json(body)  # type: ignore[return-value]  # RECORD_TYPES is the union's own list
-    except KeyError:
-        raise MessageInvalid(what="journal record", problems=[("kind", f"{kind!r} is not a known kind")]) from None
-    except ValidationError as error:
-        raise MessageInvalid(what=f"journal record {kind!r}", problems=problems_of(error)) from error
-
-
-_BY_KIND: dict[str, type[RecordBase]] = {model.model_fields["kind"].default: model for model in RECORD_TYPES}

@@ -16,7 +16,6 @@ _MIME = "application/vnd.notebook-bcc.probe+json"
 _PAYLOAD = "notebook_bcc.variables"
 _PROBE = "_notebook_bcc_probe"
 _UNATTENDED = "_notebook_bcc_unattended"
-_BEGINNING = "_notebook_bcc_beginning"
 _ASK = "notebook_bcc"
 
 # Runs in the kernel with nothing of ours imported: modules made from source, and the objects that stay there.
@@ -33,8 +32,6 @@ if "_notebook_bcc_unattended" in sources:
     unattended = sys.modules["_notebook_bcc_unattended"]
     probe.agent = unattended.KernelAgent(shell, lambda: probe.encode(namespace.changes()))
     probe.agent.start(parent)
-if "_notebook_bcc_beginning" in sources:
-    sys.modules["_notebook_bcc_beginning"].begin_sooner(shell)
 """
 
 
@@ -50,12 +47,9 @@ class VariableLimits:
 def install(limits: VariableLimits, *, unattended: bool, parent: int | None) -> str:
     """The expression that brings the probe (and, for ipykernel, `unattended`) into the kernel.
 
-    With a `parent` the kernel is that process's own: it ends when that does, and `beginning` makes its cells start
-    sooner, which a kernel that others use too is spared.
+    With a `parent` the kernel is that process's own, and ends when that does.
     """
     names = [_PROBE, *([_UNATTENDED] if unattended else ())]
-    if unattended and parent is not None:
-        names.append(_BEGINNING)
     package = files("notebook_bcc.kernel.inside")
     sources = {
         name: package.joinpath(f"{name.removeprefix('_notebook_bcc_')}.py").read_text(encoding="utf-8")

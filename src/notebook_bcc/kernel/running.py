@@ -6,12 +6,13 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from notebook_bcc.errors import KernelDied
+from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel import inspection
-from notebook_bcc.kernel.interface import CellError, Execution, VariableChanges
-from notebook_bcc.kernel.local.conversation import Request
+from notebook_bcc.kernel.conversation import Conversation, Request
+from notebook_bcc.kernel.inspection import VariableLimits
+from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity, VariableChanges
 from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits, read_error
 from notebook_bcc.protocol.cells import Output
@@ -20,27 +21,23 @@ _ANSWER_SECONDS = 60.0
 
 
 class Running(ABC):
-    """What kinds of kernels differ in is abstract: how messages travel, and how a kernel is interrupted and ended."""
+    """What kinds of kernels differ in is abstract: how one is interrupted, ended and left, and why it is gone."""
 
-    def __init__(self, *, output_limits: OutputLimits, interrupt_grace: float) -> None:
+    def __init__(
+        self, name: str, conversation: Conversation, *, output_limits: OutputLimits, interrupt_grace: float
+    ) -> None:
+        self._name = name
+        self._send = conversation.send
         self._output_limits = output_limits
         self._interrupt_grace = interrupt_grace
         self._stopping: asyncio.Task[None] | None = None
         # Whether it has our probe, and can be asked about its variables.
         self.inspects = False
 
+    @property
     @abstractmethod
-    def send(
-        self,
-        kind: str,
-        content: Content,
-        *,
-        channel: str = "shell",
-        collector: OutputCollector | None = None,
-        on_output: Callable[[Output], None] | None = None,
-        wants_idle: bool = True,
-    ) -> Request:
-        """Put a request on its way."""
+    def is_gone(self) -> bool:
+        """Whether it can never be spoken to again."""
 
     @abstractmethod
     async def interrupt(self) -> None:
@@ -54,6 +51,20 @@ class Running(ABC):
     def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
         """The error that says why the kernel is gone; `cause` where the caller knows better."""
 
+    @abstractmethod
+    async def close(self) -> None:
+        """End the kernel and release everything here. Never fails."""
+
+    async def install_probe(self, limits: VariableLimits, *, unattended: bool, parent: int | None) -> None:
+        """Make a Python kernel one that `inspects`. Raises KernelStartFailed, KernelDied."""
+        expression = inspection.install(limits, unattended=unattended, parent=parent)
+        request = self._send("execute_request", inspection.ask(expression))
+        await asyncio.shield(request.done)
+        reply = self.reply(request)
+        if inspection.answer(reply) is None:
+            raise KernelStartFailed(kernel=self._name, reason=f"it refused our probe: {inspection.failure(reply)}")
+        self.inspects = True
+
     async def execute(
         self, source: str, *, time_limit: float | None, on_output: Callable[[Output], None] | None
     ) -> Execution:
@@ -66,7 +77,7 @@ class Running(ABC):
             error = CellError("UnicodeEncodeError", str(problem))
             collector.replace_error(error)
             return Execution(outputs=collector.outputs(), error=error)
-        request = self.send("execute_request", content, collector=collector, on_output=on_output)
+        request = self._send("execute_request", content, collector=collector, on_output=on_output)
         return await self.finish(request, collector, time_limit=time_limit)
 
     async def finish(self, request: Request, collector: OutputCollector, *, time_limit: float | None) -> Execution:
@@ -108,7 +119,7 @@ class Running(ABC):
 
     async def ask(self, expression: str) -> Any | None:
         """What an expression gives in the kernel, None when it cannot be evaluated. Raises KernelDied."""
-        request = self.send("execute_request", inspection.ask(expression))
+        request = self._send("execute_request", inspection.ask(expression))
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 await asyncio.shield(request.done)
@@ -158,3 +169,69 @@ class Running(ABC):
             return attached
         found = await self.ask(inspection.list_changes())
         return VariableChanges() if found is None else inspection.read_changes(found)
+
+
+RunningT = TypeVar("RunningT", bound=Running)
+
+
+class StartableKernel(ABC, Generic[RunningT]):
+    """What every `Kernel` does in the same way once `start` has set `_running`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._identity = KernelIdentity(name=name, display_name=name, language="")
+        self._running: RunningT | None = None
+
+    @property
+    def identity(self) -> KernelIdentity:
+        return self._identity
+
+    @property
+    def is_alive(self) -> bool:
+        return self._running is not None and not self._running.is_gone
+
+    @abstractmethod
+    async def start(self) -> None: ...
+
+    async def execute(
+        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
+    ) -> Execution:
+        return await (await self._ready()).execute(source, time_limit=time_limit, on_output=on_output)
+
+    async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
+        return await (await self._ready()).summarize(wanted)
+
+    async def interrupt(self) -> None:
+        if self._running is not None:
+            await self._running.interrupt()
+
+    async def restart(self) -> None:
+        await self.close()
+        await self.start()
+
+    async def close(self) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            await running.close()
+
+    async def _ready(self) -> RunningT:
+        """Raises KernelDied."""
+        running = self._running
+        if running is None:
+            raise KernelDied(cause="it has not been started, or was closed")
+        await running.wait_idle()
+        if running.is_gone:
+            raise running.death()
+        return running
+
+
+def read_identity(name: str, info: Content, *, display_name: str, language: str) -> KernelIdentity:
+    """Of a kernel_info_reply; `language` where that does not name one."""
+    found = info.get("language_info", {})
+    return KernelIdentity(
+        name=name,
+        display_name=display_name,
+        language=found.get("name", language),
+        language_version=found.get("version", ""),
+        file_extension=found.get("file_extension", ""),
+    )

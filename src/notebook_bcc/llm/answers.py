@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from notebook_bcc.llm.chat import Schema
-from notebook_bcc.llm.stream.bracket_walk import BadObject, Scanned
-from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import BadObject, Scanned, Scanner
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 
 LONGEST_TEXT: Final = 1_500

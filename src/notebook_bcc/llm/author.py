@@ -12,17 +12,17 @@ from notebook_bcc.llm import answers
 from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.exchange import cut
 from notebook_bcc.llm.frame import Frame
-from notebook_bcc.llm.guard.guardrails import rails_of
-from notebook_bcc.llm.limits import LlmLimits
-from notebook_bcc.llm.memory import Memory
+from notebook_bcc.llm.guard.guardrails import guardrails_of
+from notebook_bcc.llm.limits import LlmLimits, Share
+from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round
 from notebook_bcc.llm.prompt.evidence import OURS, Attempt, facts_of, images_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
 from notebook_bcc.llm.prompt.parts import build_prompt, estimate_tokens
-from notebook_bcc.llm.prompt.sharing import Share, sharing
+from notebook_bcc.llm.prompt.sharing import sharing
 from notebook_bcc.llm.stream.scanner import Scanner
 from notebook_bcc.llm.verdicts import behavior_of
-from notebook_bcc.llm.writing import Demands, Writing
+from notebook_bcc.llm.writing import AnswerProgress, Demands
 from notebook_bcc.planners.interface import Generated, Planner, StreamWarning
 from notebook_bcc.planners.model_exchange import ChatMessage, Usage
 from notebook_bcc.protocol.messages import Request
@@ -48,7 +48,7 @@ class Author:
     language: Language
     suggest: bool
     images: bool
-    memory: Memory
+    memory: PlannerMemory
 
     @property
     def name(self) -> str:
@@ -66,16 +66,18 @@ class Author:
         """The model's actions between those of the frame.
 
         Raises PlannerAnswerInvalid when it has nothing that can be used, also when asked once more; then nothing was
-        given out. Raises PlannerUnreachable and PlannerBudgetSpent as the model's door does.
+        given out. Raises PlannerUnreachable and PlannerBudgetSpent as the model's provider does.
         """
         language = language_of(request, self.language)
         messages = self._messages(request, frame, attempt, language)
         demands = self._demands(request, frame, language, messages)
         variables = request.observation.context.variables
-        found = {name: value for name, value in variables.items() if name in demands.rails.kept and name not in OURS}
+        found = {
+            name: value for name, value in variables.items() if name in demands.guardrails.kept and name not in OURS
+        }
         self.memory.found.put(behavior_of(request), found)
         for _ in range(2):
-            writing = Writing(demands)
+            writing = AnswerProgress(demands)
             waiting = frame.before if attempt.number == 1 else ()
             async with contextlib.aclosing(self._written(request, messages, writing, prose=demands.prose)) as items:
                 async for item in items:
@@ -115,7 +117,7 @@ class Author:
         earlier = [one.code for one in self.memory.rounds(behavior_of(request))]
         return Demands(
             language=language,
-            rails=rails_of(self.guide, request, frame, earlier=earlier),
+            guardrails=guardrails_of(self.guide, request, frame, earlier=earlier),
             told="\n".join(one.content for one in messages if one.role == "user"),
             prose=frame.is_prose,
             facts="\n".join(facts_of(frame, sharing(request, level=self.share))) if frame.is_prose else "",
@@ -124,7 +126,7 @@ class Author:
         )
 
     async def _written(
-        self, request: Request, messages: Sequence[ChatMessage], writing: Writing, *, prose: bool
+        self, request: Request, messages: Sequence[ChatMessage], writing: AnswerProgress, *, prose: bool
     ) -> AsyncGenerator[Generated, None]:
         """One answer of the model. `writing` says how it went."""
         scanner = Scanner()
@@ -155,7 +157,7 @@ class Author:
                 yield item
         except PlannerUnreachable as error:
             if not writing.pieces:
-                # Worth a retry, which is the engine's business; the last one is the spare answer.
+                # Worth a retry, which is the engine's business; the last one is the fallback answer.
                 raise
             yield StreamWarning(str(error))
         except PlannerBudgetSpent:

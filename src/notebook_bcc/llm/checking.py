@@ -10,8 +10,7 @@ from notebook_bcc.errors import PlannerFailed
 from notebook_bcc.llm.chat import ChatModel, Schema
 from notebook_bcc.llm.prompt.parts import estimate_tokens
 from notebook_bcc.llm.providers.prices import Prices
-from notebook_bcc.llm.stream.bracket_walk import BadObject
-from notebook_bcc.llm.stream.scanner import Scanner
+from notebook_bcc.llm.stream.scanner import BadObject, Scanner
 from notebook_bcc.planners.model_exchange import ChatMessage, Usage
 from notebook_bcc.protocol.limits import UNKNOWN
 
@@ -40,7 +39,7 @@ _MOST_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One thing that was looked at. `works` is None where it only informs."""
 
     what: str
@@ -57,26 +56,26 @@ class _Heard:
     seconds: float
 
 
-async def check_model(model: ChatModel, *, prices: Prices, timeout: float) -> AsyncIterator[Finding]:
+async def check_model(model: ChatModel, *, prices: Prices, timeout: float) -> AsyncIterator[CheckResult]:
     """Ask the model twice, without a schema and with one. Ends early when it cannot be reached."""
     try:
         free = await _asked(model, None, timeout=timeout)
     except PlannerFailed as error:
-        yield Finding("reachable", False, str(error))
+        yield CheckResult("reachable", False, str(error))
         return
-    yield Finding("reachable", True, f"an answer of {len(free.text)} characters")
+    yield CheckResult("reachable", True, f"an answer of {len(free.text)} characters")
     streams = free.pieces > 1
-    yield Finding("streaming", streams, f"{free.pieces} pieces" if streams else "the answer came in one piece")
+    yield CheckResult("streaming", streams, f"{free.pieces} pieces" if streams else "the answer came in one piece")
     try:
         bound = await _asked(model, _SCHEMA, timeout=timeout)
     except PlannerFailed as error:
-        yield Finding("schema", False, str(error))
+        yield CheckResult("schema", False, str(error))
     else:
         yield _schema(bound)
     yield _speed(free)
     price = prices.of(model.name)
     cost = UNKNOWN if price is None else f"${price.input:g} in, ${price.output:g} out a million tokens ({prices.as_of})"
-    yield Finding("price", None, cost)
+    yield CheckResult("price", None, cost)
 
 
 async def _asked(model: ChatModel, schema: Schema | None, *, timeout: float) -> _Heard:
@@ -94,22 +93,22 @@ async def _asked(model: ChatModel, schema: Schema | None, *, timeout: float) -> 
     return _Heard("".join(pieces), len(pieces), usage, first, time.perf_counter() - begin)
 
 
-def _schema(heard: _Heard) -> Finding:
+def _schema(heard: _Heard) -> CheckResult:
     if not heard.usage.schema:
-        return Finding("schema", False, "the endpoint refuses schemas; answers are read without one")
+        return CheckResult("schema", False, "the endpoint refuses schemas; answers are read without one")
     scanner = Scanner()
     found = [*scanner.feed(heard.text), *scanner.finish()]
     kept = bool(found) and all(not isinstance(one, BadObject) and set(one) == {"colour"} for one in found)
     if kept and heard.text.lstrip().startswith("{"):
-        return Finding("schema", True, f"{len(found)} objects as asked")
-    return Finding("schema", False, "the schema was taken and not kept; answers are read with care")
+        return CheckResult("schema", True, f"{len(found)} objects as asked")
+    return CheckResult("schema", False, "the schema was taken and not kept; answers are read with care")
 
 
-def _speed(heard: _Heard) -> Finding:
+def _speed(heard: _Heard) -> CheckResult:
     counted = heard.usage.output_tokens
     tokens = estimate_tokens(heard.text) if counted is None else counted
     writing = max(heard.seconds - heard.first, 1e-3)
     about = "about " if counted is None else ""
-    return Finding(
+    return CheckResult(
         "speed", None, f"first piece after {heard.first:.2f} s, {about}{tokens / writing:.0f} tokens a second"
     )

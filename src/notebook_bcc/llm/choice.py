@@ -9,11 +9,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.llm.limits import Fallback
-from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.llm.providers.names import ModelName, parse_model
 from notebook_bcc.llm.providers.prices import Prices, read_prices
-from notebook_bcc.protocol.message import problems_of
+from notebook_bcc.protocol.problems import problems_of
 
 NO_MODEL: Final = "none"
 """In place of a model for planning: the playbook judges alone."""

@@ -11,10 +11,10 @@ from notebook_bcc.llm import answers
 from notebook_bcc.llm.answers import Judgement
 from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.guard.guardrails import DividesWork, is_open
+from notebook_bcc.llm.limits import Share
 from notebook_bcc.llm.prompt.evidence import images_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
 from notebook_bcc.llm.prompt.parts import build_prompt
-from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.llm.proposals import refused_before
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.messages import PlanningResponse, Request

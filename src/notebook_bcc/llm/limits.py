@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Share = Literal["values", "schema", "none"]
 Fallback = Literal["playbook", "stop"]
 
 

@@ -44,7 +44,7 @@ class Newest(Generic[_T]):
         return (value for other, value in self._kept.items() if other != key)
 
 
-class Memory:
+class PlannerMemory:
     """`answered`, `generated` and `given_up` are by request; `found`, the variables that the model may not change as
     they were before it wrote, by behavior. `unreached` is how often in a row the model could not be reached."""
 

@@ -21,15 +21,14 @@ from notebook_bcc.llm.client import Asker
 from notebook_bcc.llm.fallback import standing_in
 from notebook_bcc.llm.frame import Frame, frame_of
 from notebook_bcc.llm.guard.guard import objection
-from notebook_bcc.llm.guard.guardrails import DividesWork, is_open, rails_of
+from notebook_bcc.llm.guard.guardrails import DividesWork, guardrails_of, is_open
 from notebook_bcc.llm.judge import Judge, follows_open
-from notebook_bcc.llm.limits import Fallback, LlmLimits
-from notebook_bcc.llm.memory import Memory
+from notebook_bcc.llm.limits import Fallback, LlmLimits, Share
+from notebook_bcc.llm.memory import PlannerMemory
 from notebook_bcc.llm.progress import Round, stuck
 from notebook_bcc.llm.prompt.evidence import Attempt, attempt_of, language_of, parts_of
 from notebook_bcc.llm.prompt.files import PromptFiles
 from notebook_bcc.llm.prompt.parts import build_prompt
-from notebook_bcc.llm.prompt.sharing import Share
 from notebook_bcc.llm.proposals import with_columns, with_proposals
 from notebook_bcc.llm.verdicts import (
     behavior_of,
@@ -42,7 +41,7 @@ from notebook_bcc.llm.verdicts import (
 )
 from notebook_bcc.planners.interface import Generated, Planner
 from notebook_bcc.planners.model_exchange import ModelExchange
-from notebook_bcc.planners.planning_question import Question, question_of
+from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.protocol.limits import Budget, Spent, limit_reached
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import Language
@@ -51,7 +50,7 @@ _UNREACHED: Final = "it could not be reached"
 
 
 class LlmPlanner:
-    """Judges and writes with models, between the rails of a guide."""
+    """Judges and writes with models, between the guardrails of a guide."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class LlmPlanner:
                 answer_tokens=self._limits.judge_tokens,
                 images=images,
             )
-        self._memory = Memory()
+        self._memory = PlannerMemory()
         self._author = Author(
             asker=generating,
             guide=guide,
@@ -119,15 +118,15 @@ class LlmPlanner:
         if (known := self._memory.answered.get(key)) is not None:
             return known
         answer = with_columns(request, await self._guide.plan(request))
-        ended = question_of(request) is Question.FEEDBACK and answer.metadata.question is None
+        ended = question_of(request) is PlanningQuestion.FEEDBACK and answer.metadata.question is None
         if ended and is_open(self._guide, request):
             answer = await self._after_behavior(request, answer)
         if key is not None:
             self._memory.answered.put(key, answer)
         return answer
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        """The model's actions, each when its object is closed. The spare answer is the guide's.
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        """The model's actions, each when its object is closed. The fallback answer is the guide's.
 
         An answer that cannot be used is asked for once more, then the guide writes. A stream that breaks after its
         first action ends there, with a warning: what is missing is seen in the kernel, and tried again.
@@ -139,23 +138,23 @@ class LlmPlanner:
                 yield item
             return
         items: list[Generated] = []
-        async with contextlib.aclosing(self._generate(request, spare=spare)) as source:
+        async with contextlib.aclosing(self._generate(request, fallback=fallback)) as source:
             async for item in source:
                 items.append(item)
                 yield item
         if key is not None:
             self._memory.generated.put(key, tuple(items))
 
-    async def _generate(self, request: Request, *, spare: bool) -> AsyncGenerator[Generated, None]:
+    async def _generate(self, request: Request, *, fallback: bool) -> AsyncGenerator[Generated, None]:
         if not is_open(self._guide, request):
             async for item in self._guide.generate(request):
                 yield item
             return
         attempt = attempt_of(request)
-        if spare and (known := self._memory.given_up.get(request.options.request_id or "")):
-            # The answers were no answers: asking for the spare one costs as much and brings the same.
+        if fallback and (known := self._memory.given_up.get(request.options.request_id or "")):
+            # The answers were no answers: asking for the fallback one costs as much and brings the same.
             raise PlannerAnswerInvalid(planner=self.name, reason=known)
-        reason = self._gives_way(request, attempt, spare=spare)
+        reason = self._gives_way(request, attempt, fallback=fallback)
         if reason and self._fallback == "stop":
             self._give_up(request, reason)
             raise PlannerAnswerInvalid(planner=self.name, reason=reason)
@@ -211,8 +210,8 @@ class LlmPlanner:
         if code is None or code.strip() == wanted.source.strip():
             return None
         earlier = [wanted.source, *(one.code for one in self._memory.rounds(behavior_of(request)))]
-        rails = rails_of(self._guide, request, await self._frame(request), earlier=earlier)
-        return None if objection(code, rails) else code
+        guardrails = guardrails_of(self._guide, request, await self._frame(request), earlier=earlier)
+        return None if objection(code, guardrails) else code
 
     async def close(self) -> None:
         await self._guide.close()
@@ -253,9 +252,9 @@ class LlmPlanner:
             return ("No figure was shown: draw it, and end with plt.show().",)
         return ()
 
-    def _gives_way(self, request: Request, attempt: Attempt, *, spare: bool) -> str:
+    def _gives_way(self, request: Request, attempt: Attempt, *, fallback: bool) -> str:
         """Why the guide writes this time; empty: the model does."""
-        if spare and self._fallback == "playbook":
+        if fallback and self._fallback == "playbook":
             self._memory.unreached += 1
             account = self._generating.account
             return str(limit_reached(account.spent, account.budget) or _UNREACHED)

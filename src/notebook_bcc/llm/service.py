@@ -59,20 +59,20 @@ class ModelService:
         told = answer.metadata.model_copy(update={TOLD: _told(untold)})
         return answer.model_copy(update={"metadata": told})
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of a behavior. When the budget is used up the playbook writes, if it may; a warning says so.
 
         Raises what the planner raises, PlannerBudgetSpent where only the model may write.
         """
         try:
-            async with contextlib.aclosing(self._written(request, spare=spare)) as items:
+            async with contextlib.aclosing(self._written(request, fallback=fallback)) as items:
                 async for item in items:
                     yield item
         except PlannerBudgetSpent as error:
             if self._fallback == "stop":
                 raise
             yield StreamWarning(f"{error}; the playbook writes")
-            async with contextlib.aclosing(self._written(request, spare=True)) as items:
+            async with contextlib.aclosing(self._written(request, fallback=True)) as items:
                 async for item in items:
                     yield item
 
@@ -85,9 +85,9 @@ class ModelService:
         """Release the models."""
         await self._first.close()
 
-    async def _written(self, request: Request, *, spare: bool) -> AsyncGenerator[Generated, None]:
+    async def _written(self, request: Request, *, fallback: bool) -> AsyncGenerator[Generated, None]:
         with self._planner(request) as planner:
-            async for item in planner.generate(request, spare=spare):
+            async for item in planner.generate(request, fallback=fallback):
                 yield item
 
     @contextlib.contextmanager

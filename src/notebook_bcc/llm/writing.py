@@ -8,7 +8,7 @@ from notebook_bcc.errors import PlannerFailed
 from notebook_bcc.llm import answers
 from notebook_bcc.llm.answers import Piece
 from notebook_bcc.llm.guard.claims import left_out, unfounded, unheard
-from notebook_bcc.llm.guard.guard import Rails, objection, with_made
+from notebook_bcc.llm.guard.guard import Guardrails, objection, with_made
 from notebook_bcc.llm.prompt.evidence import is_written_in
 from notebook_bcc.llm.prompt.sharing_text import WITHHELD
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
@@ -25,7 +25,7 @@ class Demands:
     """
 
     language: Language
-    rails: Rails = field(default_factory=Rails)
+    guardrails: Guardrails = field(default_factory=Guardrails)
     told: str = ""
     prose: bool = False
     facts: str = ""
@@ -33,13 +33,13 @@ class Demands:
     files: tuple[str, ...] = ()
 
 
-class Writing:
+class AnswerProgress:
     """How one answer goes. `reason` is what was wrong with it last, `refused` a cell that was not let through,
     `failure` what ended it for good: the same question would fare no better."""
 
     def __init__(self, demands: Demands) -> None:
         self._demands = demands
-        self._rails = demands.rails
+        self._guardrails = demands.guardrails
         self.pieces = 0
         self.code = ""
         self.text = ""
@@ -67,7 +67,7 @@ class Writing:
         self.pieces += 1
         self.code += f"{piece.code}\n" if piece.code else ""
         if piece.code:
-            self._rails = with_made(self._rails, piece.code)
+            self._guardrails = with_made(self._guardrails, piece.code)
         ready, self._waiting = [*self._waiting, *actions], []
         return ready
 
@@ -96,7 +96,7 @@ class Writing:
         if WITHHELD in piece.code or WITHHELD in piece.text:
             return f"{WITHHELD} stands for something you do not know: do without it"
         if piece.code:
-            return "only text is asked for, no code" if self._demands.prose else objection(piece.code, self._rails)
+            return "only text is asked for, no code" if self._demands.prose else objection(piece.code, self._guardrails)
         if not is_written_in(piece.text, self._demands.language):
             return "a text is not in the language of the notebook"
         if name := unheard(piece.text, self._demands.told):

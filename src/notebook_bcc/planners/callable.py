@@ -54,8 +54,8 @@ class CallablePlanner:
         except MessageInvalid as error:
             raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        """What `generate` gives, one by one; there is no spare endpoint, the same function is asked."""
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        """What `generate` gives, one by one; there is no fallback endpoint, the same function is asked."""
         answer = self._generate(request)
         actions = await answer if inspect.isawaitable(answer) else answer
         if isinstance(actions, AsyncGenerator):

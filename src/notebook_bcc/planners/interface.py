@@ -41,8 +41,8 @@ class Planner(Protocol):
         """Judge. Raises PlannerUnreachable (worth a retry) or PlannerAnswerInvalid."""
         ...
 
-    def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
-        """The actions of one behavior, each as soon as it is known. `spare` asks the spare endpoint.
+    def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
+        """The actions of one behavior, each as soon as it is known. `fallback` asks the fallback endpoint.
 
         Raises PlannerUnreachable before the first action, StreamBroken after it. Closing the iterator ends the answer.
         """

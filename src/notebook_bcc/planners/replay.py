@@ -18,7 +18,7 @@ from notebook_bcc.protocol.messages import PlanningResponse, Request
 
 @dataclass(frozen=True, slots=True)
 class RecordedPlanning:
-    """One judgement. `purpose` is a `Question`; with a `failure` there was no answer, and there is none again."""
+    """One judgement. `purpose` is a `PlanningQuestion`. One with a `failure` got no answer, and gets none again."""
 
     request_id: str
     purpose: str
@@ -56,8 +56,8 @@ class ReplayPlanner:
         name: str = "replay",
     ) -> None:
         self._name = name
-        self._plannings = _Tape(name, "judgement", plannings)
-        self._behaviors = _Tape(name, "behavior", behaviors)
+        self._plannings = _RecordedAnswers(name, "judgement", plannings)
+        self._behaviors = _RecordedAnswers(name, "behavior", behaviors)
         self._repairs = {(each.cell_id, each.attempt): each.source for each in repairs}
 
     @property
@@ -78,7 +78,7 @@ class ReplayPlanner:
             raise PlannerUnreachable(planner=self._name, reason=recorded.failure)
         return recorded.response
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The recorded actions, and the break that followed them."""
         _, recorded = self._behaviors.answer(request)
         for action in recorded.actions:
@@ -109,7 +109,7 @@ class ReplayPlanner:
 _Recorded = TypeVar("_Recorded", bound=RecordedPlanning | RecordedBehavior)
 
 
-class _Tape(Generic[_Recorded]):
+class _RecordedAnswers(Generic[_Recorded]):
     """Recorded answers of one kind, and how many of them were given."""
 
     def __init__(self, planner: str, kind: str, recorded: Sequence[_Recorded]) -> None:

@@ -10,7 +10,7 @@ from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.script.shorthand import StepsOf, expand, unknown
 from notebook_bcc.planners.script.values import ScriptedAction
 from notebook_bcc.playbook.book import Action, Ask, Text
-from notebook_bcc.playbook.folder import PlaybookFiles
+from notebook_bcc.playbook.folder import SHARED, PlaybookFiles
 from notebook_bcc.playbook.templates.environment import Facts, Kind, Template
 from notebook_bcc.playbook.texts import Places, TextReader
 
@@ -34,7 +34,7 @@ Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ActionGroup:
     """Actions up to a question, or a question alone, or what comes after the last one."""
 
     actions: tuple[Action, ...] = ()
@@ -43,7 +43,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionReader:
+class PlaybookActionReader:
     """Reads the actions of one stage."""
 
     texts: TextReader
@@ -52,19 +52,19 @@ class ActionReader:
     steps: StepsOf
     stage_id: str
 
-    def groups(self, items: Sequence[Any], path: str) -> list[Group]:
+    def groups(self, items: Sequence[Any], path: str) -> list[ActionGroup]:
         """The actions, cut where something is asked. The last group never asks."""
-        groups: list[Group] = []
+        groups: list[ActionGroup] = []
         waiting: list[Action] = []
         for index, item in enumerate(items):
             at = f"{path}.{index}"
             if isinstance(item, dict) and "ask" in item:
-                groups += [Group(tuple(waiting))] if waiting else []
+                groups += [ActionGroup(tuple(waiting))] if waiting else []
                 groups += self._ask(item, at)
                 waiting = []
             else:
                 waiting += self._action(item, at)
-        return [*groups, Group(tuple(waiting))]
+        return [*groups, ActionGroup(tuple(waiting))]
 
     def plain(self, items: Sequence[Any], path: str) -> tuple[Action, ...]:
         """Actions among which nothing is asked."""
@@ -73,7 +73,7 @@ class ActionReader:
                 self.places.say(f"{path}.{index}.ask", "a question cannot be asked here; ask it in a behavior")
         return tuple(action for index, item in enumerate(items) for action in self._action(item, f"{path}.{index}"))
 
-    def _ask(self, item: Item, path: str) -> list[Group]:
+    def _ask(self, item: Item, path: str) -> list[ActionGroup]:
         known = ("ask", "input", "options", "when")
         for name in item:
             if name not in known:
@@ -93,7 +93,7 @@ class ActionReader:
             input=answer,
             options=self.texts.rule(options, self.places, f"{path}.options"),
         )
-        return [Group(ask=ask, when=self._when(item, path))]
+        return [ActionGroup(ask=ask, when=self._when(item, path))]
 
     def _action(self, item: Any, path: str) -> list[Action]:
         if not isinstance(item, dict):
@@ -140,12 +140,19 @@ class ActionReader:
             else {each: f"text/{name}.{each}.md" for each in self.texts.languages}
         )
         read: dict[str, Template] = {}
-        for language, file in names.items():
+        located = self.files.locate(self.stage_id, names.values())
+        for (language, short), file in zip(names.items(), located, strict=True):
             if file not in self.files.texts:
-                self.places.say(f"{path}.{head}", f"there is no file {file}")
+                self.places.say(f"{path}.{head}", self._no_file(file, short))
             elif (template := self.texts.template(self.files.texts[file], kind, file)) is not None:
                 read[language] = template
         return Text(read)
+
+    def _no_file(self, file: str, short: str) -> str:
+        other = next(iter(self.files.of_stages(short)), None)
+        if other is None:
+            return f"there is no file {file}"
+        return f"there is no file {file}; {other} belongs to another stage: move it to {SHARED}/{short}"
 
     def _replan(self, item: Item, path: str, when: Template | None) -> list[Action]:
         for name in item:

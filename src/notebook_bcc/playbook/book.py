@@ -64,7 +64,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Behavior:
+class PlaybookBehavior:
     """One behavior. A behavior of the file that asks something is several of these: `ask` stands alone."""
 
     file: str
@@ -84,7 +84,7 @@ class Behavior:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlaybookStep:
     """One step. `shape` is what place.py goes by: how many behaviors there are, and which can recover."""
 
     id: str
@@ -98,12 +98,12 @@ class Step:
     seconds: Template | None = None
     done: Text = Text()
     accept_errors: bool = False
-    behaviors: tuple[Behavior, ...] = ()
+    behaviors: tuple[PlaybookBehavior, ...] = ()
     shape: StepScript = field(default_factory=StepScript)
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PlaybookStage:
     """One stage, from the file of its name."""
 
     id: str
@@ -115,9 +115,9 @@ class Stage:
     focus: Text = Text()
     conditions: Mapping[str, Template] = field(default_factory=dict)
     when: Template | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlaybookStep, ...] = ()
 
-    def step(self, step_id: str | None) -> Step | None:
+    def step(self, step_id: str | None) -> PlaybookStep | None:
         return next((step for step in self.steps if step.id == step_id), None)
 
 
@@ -138,13 +138,13 @@ class Playbook:
     name: Text
     languages: tuple[str, ...]
     inputs: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[PlaybookStage, ...]
     goal: Text = Text()
     description: Text = Text()
     todo: tuple[Text, ...] = ()
     deliverables: tuple[Deliverable, ...] = ()
 
-    def stage(self, stage_id: str | None) -> Stage | None:
+    def stage(self, stage_id: str | None) -> PlaybookStage | None:
         return next((stage for stage in self.stages if stage.id == stage_id), None)
 
 

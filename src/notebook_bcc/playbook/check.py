@@ -10,15 +10,15 @@ from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.playbook.assigned import assigned_names, assigns_by_template
 from notebook_bcc.playbook.book import (
     Action,
-    Behavior,
     Playbook,
-    Stage,
+    PlaybookBehavior,
+    PlaybookStage,
     templates_of,
     templates_of_action,
 )
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS
-from notebook_bcc.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.playbook.folder import FRONT, SHARED, PlaybookFiles
 from notebook_bcc.playbook.needed import brought_by, cells_of
 from notebook_bcc.playbook.reading import read_playbook
 from notebook_bcc.playbook.templates.environment import Kind, Template
@@ -62,12 +62,19 @@ def _unused(playbook: Playbook, files: PlaybookFiles, found: Iterable[Problem]) 
     named = {template.at for template in _all_templates(playbook)} | {place.partition(":")[0] for place, _ in found}
     named |= {FRONT, *(stage.file for stage in playbook.stages)}
     for name in files.texts:
-        if name not in named and not (found and not name.startswith("stages/")):
-            remedy = "name it under `stages`" if name.startswith("stages/") else "use it or remove it"
-            yield name, f"nothing uses this file; {remedy}"
+        if name not in named and (files.is_stage_file(name) or not found):
+            yield name, f"nothing uses this file; {_remedy(name, files)}"
 
 
-def _goals(stage: Stage) -> Iterator[Problem]:
+def _remedy(name: str, files: PlaybookFiles) -> str:
+    if files.is_stage_file(name):
+        return "name it under `stages`"
+    if not files.flat and name.count("/") == 1:
+        return f"move it to the folder of its stage, or to {SHARED}/"
+    return "use it or remove it"
+
+
+def _goals(stage: PlaybookStage) -> Iterator[Problem]:
     texts = [("stage", stage.goal, stage.name, stage.description)]
     texts += [(f"step {step.id!r}", step.goal, step.name, step.description) for step in stage.steps]
     for step in stage.steps:
@@ -83,14 +90,14 @@ def _goals(stage: Stage) -> Iterator[Problem]:
                 )
 
 
-def _idle_conditions(stage: Stage) -> Iterator[Problem]:
+def _idle_conditions(stage: PlaybookStage) -> Iterator[Problem]:
     used = {name for rule in _rules_of(stage) for name in rule.conditions}
     for name, condition in stage.conditions.items():
         if name not in used:
             yield f"{stage.file}:{condition.line}", f"no rule uses the condition {name!r}; use it or remove it"
 
 
-def _rules_of(stage: Stage) -> Iterator[Template]:
+def _rules_of(stage: PlaybookStage) -> Iterator[Template]:
     rules: list[Template | None] = [stage.when]
     for step in stage.steps:
         rules += [step.when, step.seconds]
@@ -164,7 +171,7 @@ class _Flow:
                     yield from self._behavior(stage, behavior, before)
                     before |= brought_by(behavior)
 
-    def _behavior(self, stage: Stage, behavior: Behavior, before: set[str]) -> Iterator[Problem]:
+    def _behavior(self, stage: PlaybookStage, behavior: PlaybookBehavior, before: set[str]) -> Iterator[Problem]:
         during = before | brought_by(behavior)
         asked = list(templates_of_content(self.playbook, stage, behavior, recovering=False))
         yield from self._rules([*behavior.when, *(rule.that for rule in behavior.verify)])

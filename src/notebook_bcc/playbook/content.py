@@ -10,9 +10,9 @@ from notebook_bcc.playbook.actions import write_out
 from notebook_bcc.playbook.book import (
     Action,
     Ask,
-    Behavior,
     Playbook,
-    Stage,
+    PlaybookBehavior,
+    PlaybookStage,
     templates_of,
     templates_of_action,
 )
@@ -24,7 +24,7 @@ from notebook_bcc.protocol.messages import ContextFilter, OutputsTrackingSpec, R
 
 
 def content_of(
-    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, request: Request, facts: Facts
+    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, request: Request, facts: Facts
 ) -> list[ScriptedAction]:
     """Everything that the behavior puts into the notebook. Raises MessageInvalid with file and line."""
     if behavior.ask is not None:
@@ -38,7 +38,9 @@ def content_of(
     ]
 
 
-def filter_of(playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, facts: Facts) -> ContextFilter:
+def filter_of(
+    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, facts: Facts
+) -> ContextFilter:
     """What the request for the content shall hold: the variables that its templates name, and the promises."""
     given = behavior.context_filter
     if given is None:
@@ -52,7 +54,7 @@ def filter_of(playbook: Playbook, stage: Stage, behavior: Behavior, place: Place
 
 
 def templates_of_content(
-    playbook: Playbook, stage: Stage, behavior: Behavior, *, recovering: bool
+    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, *, recovering: bool
 ) -> Iterator[Template]:
     """Every template and rule that is asked when the content is written."""
     if behavior.ask is not None:
@@ -71,7 +73,7 @@ def _of_question(ask: Ask) -> Iterator[Template]:
 
 
 def _variables(
-    playbook: Playbook, stage: Stage, behavior: Behavior, place: Place, facts: Facts
+    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, facts: Facts
 ) -> tuple[str, ...] | None:
     names = {INPUTS}
     for template in templates_of_content(playbook, stage, behavior, recovering=place.recovering):
@@ -86,7 +88,9 @@ def _variables(
     return tuple([*known, PROBLEMS] if place.recovering else known)
 
 
-def _sent(playbook: Playbook, stage: Stage, action: Action, request: Request, facts: Facts) -> Iterator[ScriptedAction]:
+def _sent(
+    playbook: Playbook, stage: PlaybookStage, action: Action, request: Request, facts: Facts
+) -> Iterator[ScriptedAction]:
     if action.head != "replan":
         known = {stage.id: {step.id: step for step in steps_of_stage(stage, facts, kept=[s.id for s in stage.steps])}}
         yield from write_out(action, facts, steps=known, stage_id=stage.id)
@@ -99,7 +103,9 @@ def _sent(playbook: Playbook, stage: Stage, action: Action, request: Request, fa
         yield change
 
 
-def _change(playbook: Playbook, stage: Stage, action: Action, request: Request, facts: Facts) -> ScriptedAction | None:
+def _change(
+    playbook: Playbook, stage: PlaybookStage, action: Action, request: Request, facts: Facts
+) -> ScriptedAction | None:
     """The change of the plan that the rules ask for now."""
     if action.given == "stage":
         steps = other_steps(stage, request, facts)

@@ -9,7 +9,7 @@ from typing import Final
 
 from notebook_bcc.planners.code_names import CodeNames, code_names
 from notebook_bcc.playbook.assigned import assigned_names
-from notebook_bcc.playbook.book import Behavior, Playbook, templates_of, templates_of_action
+from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, templates_of, templates_of_action
 from notebook_bcc.playbook.templates.environment import Kind, Template
 
 # What a template puts in is a value or a name that only the run knows.
@@ -19,13 +19,13 @@ _MAGIC: Final = re.compile(r"^%.*$", re.MULTILINE)
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
-def brought_by(behavior: Behavior) -> set[str]:
+def brought_by(behavior: PlaybookBehavior) -> set[str]:
     """What a behavior may leave in the kernel: what it promises, and what its cells assign."""
     names = {*behavior.expected, *(promotion.variable_name for promotion in behavior.promotions)}
     return names.union(*(assigned_names(cell.source) for cell in cells_of(behavior)))
 
 
-def cells_of(behavior: Behavior) -> Iterator[Template]:
+def cells_of(behavior: PlaybookBehavior) -> Iterator[Template]:
     """The templates of its cells, those for a failure included."""
     for action in (*behavior.actions, *behavior.on_error):
         yield from (template for template in templates_of(action.text) if template.kind is Kind.CELL)

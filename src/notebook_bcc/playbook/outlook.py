@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.playbook.book import Playbook, Stage, Step
+from notebook_bcc.playbook.book import Playbook, PlaybookStage, PlaybookStep
 from notebook_bcc.playbook.templates.environment import Facts, Template
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
@@ -36,7 +36,7 @@ def first_plan(playbook: Playbook, facts: Facts) -> Workflow:
 
 
 def steps_of_stage(
-    stage: Stage, facts: Facts, *, kept: Collection[str] = (), only_kept: bool = False
+    stage: PlaybookStage, facts: Facts, *, kept: Collection[str] = (), only_kept: bool = False
 ) -> tuple[PlanStep, ...]:
     """The steps whose rule holds now; those that are kept stay whatever it says, with `only_kept` no others."""
     return tuple(
@@ -51,7 +51,7 @@ def known_steps(request: Request) -> tuple[list[str], list[str]]:
     return _known(request.observation.location.progress.steps)
 
 
-def other_steps(stage: Stage, request: Request, facts: Facts) -> tuple[PlanStep, ...] | None:
+def other_steps(stage: PlaybookStage, request: Request, facts: Facts) -> tuple[PlanStep, ...] | None:
     """The steps that the stage should have, or None where it has just these."""
     kept, planned = _known(request.observation.location.progress.steps)
     steps = steps_of_stage(stage, facts, kept=kept)
@@ -90,7 +90,7 @@ def reckon(playbook: Playbook, request: Request, facts: Facts, *, step_left: flo
 
 
 def _current_stage(
-    stage: Stage, request: Request, facts: Facts, *, step_left: float
+    stage: PlaybookStage, request: Request, facts: Facts, *, step_left: float
 ) -> tuple[list[float | None], list[float | None]]:
     """The hints of what is done of a stage and of what is left of it."""
     step_id = request.observation.location.current.step_id
@@ -112,7 +112,7 @@ def _current_stage(
     return done, left
 
 
-def _hints(steps: Iterable[Step], facts: Facts) -> list[float | None]:
+def _hints(steps: Iterable[PlaybookStep], facts: Facts) -> list[float | None]:
     """The hints of the steps that may have their turn."""
     return [_hint(step.seconds, facts) for step in steps if _may_hold(step.when, facts)]
 
@@ -173,7 +173,7 @@ def _workflow(playbook: Playbook, facts: Facts, stages: list[PlanStage]) -> Work
     )
 
 
-def _plan_stage(stage: Stage, facts: Facts, steps: tuple[PlanStep, ...]) -> PlanStage:
+def _plan_stage(stage: PlaybookStage, facts: Facts, steps: tuple[PlanStep, ...]) -> PlanStage:
     return PlanStage(
         id=stage.id,
         name=stage.name.render(facts),
@@ -184,7 +184,7 @@ def _plan_stage(stage: Stage, facts: Facts, steps: tuple[PlanStep, ...]) -> Plan
     )
 
 
-def _plan_step(step: Step, facts: Facts) -> PlanStep:
+def _plan_step(step: PlaybookStep, facts: Facts) -> PlanStep:
     return PlanStep(
         id=step.id,
         name=step.name.render(facts),

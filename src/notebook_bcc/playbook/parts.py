@@ -11,6 +11,7 @@ from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.planners.script.shorthand import Problem, unknown
 from notebook_bcc.playbook.book import Author
 from notebook_bcc.protocol.messages import ContextFilter
+from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
 
 # One text for all languages, or one for each.
@@ -18,18 +19,18 @@ TextPart = str | dict[str, str]
 RulePart = str | bool
 
 
-class _Part(BaseModel):
+class _PlaybookPart(BaseModel):
     """A mapping of a file. What it does not know is a mistake of the writer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DeliverablePart(_Part):
+class DeliverablePart(_PlaybookPart):
     name: str = Field(min_length=1)
     when: RulePart | None = None
 
 
-class FrontPart(_Part):
+class FrontPart(_PlaybookPart):
     name: TextPart
     goal: TextPart = ""
     description: TextPart = ""
@@ -40,13 +41,13 @@ class FrontPart(_Part):
     deliverables: tuple[DeliverablePart, ...] = ()
 
 
-class VerifyPart(_Part):
+class VerifyPart(_PlaybookPart):
     that: RulePart
     # `else` is a word of Python.
     otherwise: TextPart = Field(alias="else")
 
 
-class BehaviorPart(_Part):
+class BehaviorPart(_PlaybookPart):
     goal: TextPart = ""
     focus: TextPart = ""
     when: RulePart | None = None
@@ -61,7 +62,7 @@ class BehaviorPart(_Part):
     on_error: tuple[Any, ...] = ()
 
 
-class StepPart(_Part):
+class StepPart(_PlaybookPart):
     id: str = Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")
     name: TextPart = ""
     goal: TextPart = ""
@@ -76,7 +77,7 @@ class StepPart(_Part):
     behaviors: tuple[BehaviorPart, ...] = ()
 
 
-class StagePart(_Part):
+class StagePart(_PlaybookPart):
     name: TextPart = ""
     goal: TextPart = ""
     description: TextPart = ""
@@ -89,7 +90,7 @@ class StagePart(_Part):
 
 
 # Which part a path leads into, to name the keys that are known there.
-_INSIDE: Mapping[str, type[_Part]] = {
+_INSIDE: Mapping[str, type[_PlaybookPart]] = {
     "steps": StepPart,
     "behaviors": BehaviorPart,
     "verify": VerifyPart,
@@ -106,19 +107,19 @@ def front_part(marked: Marked) -> FrontPart | list[Problem]:
 
 
 def stage_part(marked: Marked) -> StagePart | list[Problem]:
-    """A file of `stages/`, or everything that is wrong with it."""
+    """The file of a stage, or everything that is wrong with it."""
     try:
         return StagePart.model_validate(marked.value)
     except ValidationError as error:
         return _problems(error, StagePart)
 
 
-def _problems(error: ValidationError, top: type[_Part]) -> list[Problem]:
-    errors = error.errors(include_url=False)
-    inner = [each["loc"][:-1] for each in errors]
+def _problems(error: ValidationError, top: type[_PlaybookPart]) -> list[Problem]:
+    errors = value_problems(error)
+    inner = [each.location[:-1] for each in errors]
     # A list whose items are wrong counts as too short as well.
-    real = [each for each in errors if each["type"] != "too_short" or not _leads_to(each["loc"], inner)]
-    found = [_problem(each["type"], each["loc"], each["msg"], top) for each in real]
+    real = [each for each in errors if each.kind != "too_short" or not _leads_to(each.location, inner)]
+    found = [_problem(each, top) for each in real]
     # A union says for each of its members why it does not fit; once is enough.
     return list(dict(reversed(found)).items())[::-1]
 
@@ -127,7 +128,8 @@ def _leads_to(place: tuple[int | str, ...], places: list[tuple[int | str, ...]])
     return any(each[: len(place)] == place for each in places)
 
 
-def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type[_Part]) -> Problem:
+def _problem(found: ValueProblem, top: type[_PlaybookPart]) -> Problem:
+    kind, location = found.kind, found.location
     # Behind the key pydantic names the member of a union that did not fit.
     end = next((at for at, part in enumerate(location) if part in ("str", "dict[str,str]", "bool", "float")), None)
     path = ".".join(str(part) for part in location[:end])
@@ -135,10 +137,10 @@ def _problem(kind: str, location: tuple[int | str, ...], message: str, top: type
         inside = next((_INSIDE[str(part)] for part in reversed(location[:-1]) if str(part) in _INSIDE), top)
         return path, unknown(str(location[-1]), [field.alias or name for name, field in inside.model_fields.items()])
     if kind == "missing":
-        return path, "this key is required; add it"
+        return path, "is required; add this key"
     if kind in ("string_type", "dict_type"):
         return path, (
             "a text is needed here, or one for each language; put it in quotes if it looks like a number, or if it "
             "holds a comma and stands in {...}"
         )
-    return path, message
+    return path, found.problem.replace("an object", "a mapping")

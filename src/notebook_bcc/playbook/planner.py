@@ -11,9 +11,9 @@ from functools import cached_property
 
 from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import Question, question_of
+from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place
-from notebook_bcc.playbook.book import Behavior, Playbook, Stage, Step, Text
+from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, Text
 from notebook_bcc.playbook.content import content_of, filter_of
 from notebook_bcc.playbook.facts import PROBLEMS, facts_of, inputs_of
 from notebook_bcc.playbook.needed import needed_names
@@ -58,7 +58,7 @@ class PlaybookPlanner:
         except MessageInvalid as error:
             raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The content of the behavior that the run is in. All of it is written before the first action goes out."""
         try:
             stage, step = self._place(request)
@@ -128,17 +128,17 @@ class PlaybookPlanner:
 
     def _judge(self, request: Request) -> PlanningResponse:
         match question_of(request):
-            case Question.START:
+            case PlanningQuestion.START:
                 return self._start(request)
-            case Question.STAGE:
+            case PlanningQuestion.STAGE:
                 return self._stage(request)
-            case Question.STEP:
+            case PlanningQuestion.STEP:
                 return self._step(request)
-            case Question.FEEDBACK:
+            case PlanningQuestion.FEEDBACK:
                 return self._feedback(request)
-            case Question.STEP_END:
+            case PlanningQuestion.STEP_END:
                 return PlanningResponse(target_achieved=not _level(request, Level.STEPS).remaining)
-            case Question.STAGE_END:
+            case PlanningQuestion.STAGE_END:
                 return PlanningResponse(target_achieved=not _level(request, Level.STAGES).remaining)
 
     def _start(self, request: Request) -> PlanningResponse:
@@ -197,7 +197,7 @@ class PlaybookPlanner:
         return self._begin(step, place, request, facts)
 
     def _begin(
-        self, step: Step, place: Place, request: Request, facts: Facts, *, step_begins: bool = False
+        self, step: PlaybookStep, place: Place, request: Request, facts: Facts, *, step_begins: bool = False
     ) -> PlanningResponse:
         """The answer that starts the behavior at this place: its focus, what it promises, what it shall see."""
         behavior = step.behaviors[place.index]
@@ -213,7 +213,7 @@ class PlaybookPlanner:
             metadata=self._metadata(request, facts, left=(len(step.behaviors) - place.index, len(step.behaviors))),
         )
 
-    def _achieved(self, step: Step, facts: Facts) -> PlanningResponse:
+    def _achieved(self, step: PlaybookStep, facts: Facts) -> PlanningResponse:
         done = step.done.render(facts)
         todo = TodoUpdate(operation=TodoOperation.REMOVE, items=(done,)) if done else None
         return PlanningResponse(target_achieved=True, context_update=ContextUpdate(todo_list_update=todo))
@@ -231,7 +231,7 @@ class PlaybookPlanner:
     def _facts(self, request: Request) -> Facts:
         return facts_of(request, languages=self._playbook.languages, has_model=self._has_model)
 
-    def _current_stage(self, request: Request) -> Stage:
+    def _current_stage(self, request: Request) -> PlaybookStage:
         stage_id = request.observation.location.current.stage_id
         stage = self._playbook.stage(stage_id)
         if stage is None:
@@ -240,7 +240,7 @@ class PlaybookPlanner:
             raise PlannerAnswerInvalid(planner=self._name, reason=reason)
         return stage
 
-    def _place(self, request: Request) -> tuple[Stage, Step]:
+    def _place(self, request: Request) -> tuple[PlaybookStage, PlaybookStep]:
         stage = self._current_stage(request)
         step_id = request.observation.location.current.step_id
         step = stage.step(step_id)
@@ -257,24 +257,24 @@ def _level(request: Request, level: Level) -> LevelProgress:
     return found or LevelProgress()
 
 
-def _passed_over(step: Step, place: Place, facts: Facts) -> Place:
+def _passed_over(step: PlaybookStep, place: Place, facts: Facts) -> Place:
     """This place, or the next one whose behavior applies."""
     while place.index < len(step.behaviors) and not _applies(step.behaviors[place.index], facts):
         place = Place(place.index + 1)
     return place
 
 
-def _applies(behavior: Behavior, facts: Facts) -> bool:
+def _applies(behavior: PlaybookBehavior, facts: Facts) -> bool:
     if not all(rule.holds(facts) for rule in behavior.when):
         return False
     return behavior.ask is None or facts["inputs"].get(behavior.ask.input) in (None, "")
 
 
-def _is_answered(behavior: Behavior, request: Request) -> bool:
+def _is_answered(behavior: PlaybookBehavior, request: Request) -> bool:
     return behavior.ask is None or inputs_of(request).get(behavior.ask.input) not in (None, "")
 
 
-def _question(behavior: Behavior, facts: Facts) -> PlanningResponse:
+def _question(behavior: PlaybookBehavior, facts: Facts) -> PlanningResponse:
     ask = behavior.ask
     assert ask is not None
     found = ask.options.value(facts) if ask.options is not None else None
@@ -287,7 +287,7 @@ def _plain(text: Text, facts: Facts) -> str:
     return " ".join(text.render(facts).split())
 
 
-def _problems(behavior: Behavior, request: Request, facts: Facts) -> list[str]:
+def _problems(behavior: PlaybookBehavior, request: Request, facts: Facts) -> list[str]:
     """What is wrong with the behavior that ended. Its rules are asked only when nothing else is wrong."""
     feedback = request.behavior_feedback or BehaviorFeedback()
     found = [f"{each.action}: {each.error}" for each in feedback.errors]

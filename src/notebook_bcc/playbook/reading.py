@@ -10,9 +10,17 @@ from notebook_bcc.planners.marked_yaml import Marked, load_marked
 from notebook_bcc.planners.script.shorthand import unknown_fields
 from notebook_bcc.planners.script.values import Behavior as ShapeOfBehavior
 from notebook_bcc.planners.script.values import StepScript
-from notebook_bcc.playbook.actions import ActionReader
-from notebook_bcc.playbook.book import Author, Behavior, Deliverable, Playbook, Rule, Stage, Step
-from notebook_bcc.playbook.folder import FRONT, PlaybookFiles
+from notebook_bcc.playbook.actions import PlaybookActionReader
+from notebook_bcc.playbook.book import (
+    Author,
+    Deliverable,
+    Playbook,
+    PlaybookBehavior,
+    PlaybookStage,
+    PlaybookStep,
+    Rule,
+)
+from notebook_bcc.playbook.folder import FRONT, RESERVED, PlaybookFiles
 from notebook_bcc.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.playbook.templates.grammar import FACTS
@@ -41,6 +49,8 @@ def read_playbook(files: PlaybookFiles) -> Reading:
         return Reading(None, problems)
     _say_all(places, _repeated("stages", front.stages))
     _say_all(places, _repeated("languages", front.languages))
+    if not files.flat:
+        _say_all(places, _reserved(front.stages))
     texts = TextReader(Templates(), front.languages, problems)
     stages = [_StageReader(files, texts, problems, stage_id).read() for stage_id in dict.fromkeys(front.stages)]
     playbook = Playbook(
@@ -66,15 +76,15 @@ def read_playbook(files: PlaybookFiles) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _StageReader:
-    """Reads one file of `stages/`."""
+    """Reads one stage."""
 
     files: PlaybookFiles
     texts: TextReader
     problems: Found
     stage_id: str
 
-    def read(self) -> Stage | None:
-        name = f"stages/{self.stage_id}.yaml"
+    def read(self) -> PlaybookStage | None:
+        name = self.files.stage_file(self.stage_id)
         if name not in self.files.texts:
             self.problems.append((FRONT, f"there is no file {name} for the stage {self.stage_id!r}"))
             return None
@@ -100,10 +110,10 @@ class _StageReader:
             elif (rule := self.texts.rule(source, places, path)) is not None:
                 yield name, rule
 
-    def _stage(self, part: StagePart, places: Places) -> Stage:
+    def _stage(self, part: StagePart, places: Places) -> PlaybookStage:
         steps = {self.stage_id: {step.id: PlanStep(id=step.id) for step in part.steps}}
-        actions = ActionReader(self.texts, self.files, places, steps, self.stage_id)
-        return Stage(
+        actions = PlaybookActionReader(self.texts, self.files, places, steps, self.stage_id)
+        return PlaybookStage(
             id=self.stage_id,
             file=places.file,
             name=self.texts.text(part.name, places, "name"),
@@ -119,7 +129,9 @@ class _StageReader:
             ),
         )
 
-    def _step(self, part: StepPart, places: Places, path: str, actions: ActionReader, *, author: Author) -> Step:
+    def _step(
+        self, part: StepPart, places: Places, path: str, actions: PlaybookActionReader, *, author: Author
+    ) -> PlaybookStep:
         behaviors = [
             behavior
             for index, each in enumerate(part.behaviors)
@@ -129,7 +141,7 @@ class _StageReader:
         ]
         shape = [ShapeOfBehavior(on_error=behavior.on_error) for behavior in behaviors]
         seconds = part.seconds if isinstance(part.seconds, str) else f"{part.seconds:g}"
-        return Step(
+        return PlaybookStep(
             id=part.id,
             line=places.line(path),
             name=self.texts.text(part.name, places, f"{path}.name"),
@@ -146,12 +158,12 @@ class _StageReader:
         )
 
     def _behaviors(
-        self, part: BehaviorPart, places: Places, path: str, actions: ActionReader, *, author: Author
-    ) -> list[Behavior]:
+        self, part: BehaviorPart, places: Places, path: str, actions: PlaybookActionReader, *, author: Author
+    ) -> list[PlaybookBehavior]:
         """One behavior, or several where it asks something: what stands before a question is done before it is asked,
         and what stands after it is written when the answer is known."""
         when = self.texts.rule(part.when, places, f"{path}.when")
-        common = Behavior(
+        common = PlaybookBehavior(
             file=places.file,
             line=places.line(path),
             goal=self.texts.text(part.goal, places, f"{path}.goal"),
@@ -204,6 +216,12 @@ def _load(files: PlaybookFiles, name: str, problems: Found) -> Marked | None:
 def _say_all(places: Places, found: Iterable[tuple[str, str]]) -> None:
     for path, problem in found:
         places.say(path, problem)
+
+
+def _reserved(stages: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for index, stage_id in enumerate(stages):
+        if stage_id in RESERVED:
+            yield f"stages.{index}", f"a stage cannot be called {stage_id!r}: the folder of this name is no stage's"
 
 
 def _repeated(path: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.errors import MessageInvalid, sentence
 from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.playbook.book import Text
 from notebook_bcc.playbook.parts import RulePart, TextPart
@@ -31,7 +31,7 @@ class Places:
 
     def say(self, path: str, problem: str) -> None:
         """Note a problem with a part."""
-        self.problems.append((f"{self.file}:{self.line(path)}", f"{path}: {problem}" if path else problem))
+        self.problems.append((f"{self.file}:{self.line(path)}", sentence(path, problem)))
 
 
 @dataclass(frozen=True, slots=True)

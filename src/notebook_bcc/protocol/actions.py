@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from notebook_bcc.errors import ActionMalformed
-from notebook_bcc.protocol.message import Message, problems_of, validated
+from notebook_bcc.protocol.message import Message, validated
+from notebook_bcc.protocol.problems import problems_of
 from notebook_bcc.protocol.vocabulary import Event, ShotType
 from notebook_bcc.protocol.workflow import Step, Workflow
 
@@ -173,15 +174,26 @@ BUILTIN_ACTIONS: Mapping[str, type[ActionBase]] = {
     "next_event": NextEvent,
 }
 
-_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(Annotated[BuiltinAction, Field(discriminator="action")])
+# These change the notebook or the plan; any other action may run code.
+WITHOUT_KERNEL = frozenset(BUILTIN_ACTIONS) - {"exec"}
+
+_builtin: TypeAdapter[BuiltinAction] = TypeAdapter(
+    Annotated[BuiltinAction, Field(discriminator="action")], config=ConfigDict(defer_build=True)
+)
+
+
+def action_name(data: Any) -> str:  # Any: whatever a planner sent
+    """The type of an action in decoded JSON; `?` where it has none."""
+    name = data.get("action", data.get("type")) if isinstance(data, Mapping) else None
+    return name if isinstance(name, str) and name else "?"
 
 
 def parse_action(data: Any) -> Action:  # Any: whatever a planner sent
     """Make an action of decoded JSON; `type` is read as `action`. Raises ActionMalformed naming each field."""
     if not isinstance(data, Mapping):
         raise ActionMalformed(action="?", problems=[("", f"an action is an object, not {type(data).__name__}")])
-    name = data.get("action", data.get("type"))
-    if not isinstance(name, str) or not name:
+    name = action_name(data)
+    if name == "?":
         raise ActionMalformed(action="?", problems=[("action", "the action has no type")])
     fields = dict(data)
     # Beside an `action` of another name, `type` is a field of the action itself, such as the kind of a plot.

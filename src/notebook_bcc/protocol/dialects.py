@@ -211,6 +211,6 @@ def _without_removed(fields: Json) -> Json:
 def _object(value: Any, path: str) -> Json:  # Any: not validated yet
     """A copy of a JSON object. Raises MessageInvalid with the path where there is none."""
     if not isinstance(value, Mapping):
-        problem = "Field required" if value is None else f"an object is wanted, not {type(value).__name__}"
+        problem = "is required" if value is None else f"must be an object, not {type(value).__name__}"
         raise MessageInvalid(what="v1 message", problems=[(path, problem)])
     return dict(value)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 BudgetKind = Literal["tokens", "cost", "seconds", "calls"]
 
 UNKNOWN: Final = "unknown"
+_STOPS: Final = "stops the run"
+# How the names of limits begin that bound what language models may take.
+MODEL_LIMITS: Final = "model_"
 
 
-class _Kept(BaseModel):
+class _JournalValue(BaseModel):
     """Kept in a journal: frozen; fields that a later version added stay."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings", defer_build=True)
 
 
-class Policies(_Kept):
+class Policies(_JournalValue):
     """How the client behaves where the protocol leaves it a choice.
 
     `offer`: changes of the plan are put to a person who is there, and accepted where nobody is.
@@ -32,24 +35,32 @@ class Policies(_Kept):
     notebook_detail: Literal["summary", "cells", "figures"] = "summary"
 
 
-class Limits(_Kept):
-    """Where a run ends although its goal is not reached. Zero means no limit.
+class Limits(_JournalValue):
+    """Where a run ends although its goal is not reached. Zero means no limit. Those that stop the run are marked;
+    they give way when a person goes on. The others bound one cell, one kernel or one repair.
 
     What begins with `model_` is what language models may take in all; `model_seconds` is the time they are waited for.
     """
 
-    actions: int = 0
-    behaviors_per_step: int = 30
-    actions_per_behavior: int = 1000
-    run_seconds: float = 0.0
+    actions: Annotated[int, _STOPS] = 0
+    behaviors_per_step: Annotated[int, _STOPS] = 30
+    actions_per_behavior: Annotated[int, _STOPS] = 1000
+    run_seconds: Annotated[float, _STOPS] = 0.0
     cell_seconds: float = 0.0
     output_bytes: int = 10_000_000
     kernel_restarts: int = 3
     debug_attempts: int = 3
-    model_tokens: int = 0
-    model_dollars: float = 0.0
-    model_seconds: float = 0.0
-    model_calls: int = 0
+    model_tokens: Annotated[int, _STOPS] = 0
+    model_dollars: Annotated[float, _STOPS] = 0.0
+    model_seconds: Annotated[float, _STOPS] = 0.0
+    model_calls: Annotated[int, _STOPS] = 0
+
+    def without_stops(self) -> Limits:
+        """These limits for a run that nothing of them stops."""
+        return self.model_copy(update=dict.fromkeys(STOPPING_LIMITS, 0))
+
+
+STOPPING_LIMITS: Final = tuple(name for name, one in Limits.model_fields.items() if _STOPS in one.metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import from_json
 
 from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.protocol.problems import problems_of
 
 _Made = TypeVar("_Made")
 
@@ -24,7 +25,12 @@ class Message(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="allow", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
+        defer_build=True,
+        frozen=True,
+        extra="allow",
+        populate_by_name=True,
+        serialize_by_alias=True,
+        ser_json_inf_nan="strings",
     )
 
     spellings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -47,19 +53,11 @@ class Message(BaseModel):
             if isinstance(data, (bytes, bytearray, str)):
                 # Decoding first and validating then is a quarter faster than pydantic's one pass over text.
                 data = from_json(data.encode() if isinstance(data, str) else data)
-            return cls._validated(data)
+            return validated(cls.model_validate, data)
         except ValidationError as error:
             raise MessageInvalid(what=cls.__name__, problems=problems_of(error)) from error
         except ValueError as error:
             raise MessageInvalid(what=cls.__name__, problems=[("", f"not JSON: {error}")]) from error
-
-    @classmethod
-    def _validated(cls, data: Any) -> Self:  # Any: decoded, not validated yet
-        try:
-            made: Self = cls.__pydantic_validator__.validate_python(data)
-        except ValidationError as error:
-            made = cls.__pydantic_validator__.validate_python(_without_nulls(error, data))
-        return made
 
     def to_json(self) -> bytes:
         """The canonical spelling, absent fields left out. JSON has no NaN: a number that is not finite becomes null."""
@@ -90,11 +88,6 @@ def validated(validate: Callable[[Any], _Made], data: Any) -> _Made:  # Any: dec
     return validate(changed)
 
 
-def problems_of(error: ValidationError) -> list[tuple[str, str]]:
-    """The (path, problem) pairs of a validation error, paths as `observation.location.current`."""
-    return [(".".join(str(part) for part in item["loc"]), item["msg"]) for item in error.errors(include_url=False)]
-
-
 def _spellings(name: str, field: FieldInfo) -> tuple[str, ...]:
     """The canonical name of a field, then the others it is read under."""
     read = field.validation_alias
@@ -113,7 +106,7 @@ def _fields(value: object) -> dict[str, Any]:
     for name, written in value._written:
         if (one := held[name]) is not None:
             fields[written] = one
-    if extra := value.__pydantic_extra__:
+    if extra := value.model_extra:
         # A second spelling of a field is not unknown: written beside the first it would contradict it one day.
         fields.update({name: one for name, one in extra.items() if name not in value._known})
     return fields

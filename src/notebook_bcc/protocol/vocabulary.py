@@ -8,6 +8,9 @@ from typing import Literal, Self
 Language = Literal["en", "zh"]
 """What a run speaks to its reader."""
 
+Dialect = Literal["v2", "v1"]
+"""What a planner behind an address speaks: this protocol, or its first version."""
+
 
 class CaseFree(StrEnum):
     """Members are found whatever the case of the text: the older documents write states in upper case."""

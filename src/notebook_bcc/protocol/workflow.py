@@ -63,6 +63,7 @@ class Workflow(Message):
     deliverables: tuple[str, ...] | None = None
 
     def stage(self, stage_id: str) -> Stage | None:
+        """The stage of this id, None where there is none."""
         return next((stage for stage in self.stages if stage.id == stage_id), None)
 
     def with_steps(self, stage_id: str, steps: Sequence[Step]) -> Workflow:

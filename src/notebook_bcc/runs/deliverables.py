@@ -92,7 +92,9 @@ def hand_out(folder: RunFolder, files: Sequence[DeliveredFile] = (), *, whole: b
     inputs = input_files(folder) if whole else {}
     links = {name: source for name, source in wanted.large.items() if name in inputs and _is_same(source, inputs[name])}
     copied = {name: source for name, source in inputs.items() if name not in links}
-    placed = place_files(wanted.folder, {**copied, **_existing(own | made)}, links=links, whole=whole)
+    placed = place_files(
+        wanted.folder, {**copied, **_existing(own | made)}, links=links, whole=whole, run_id=folder.run_id
+    )
     return _said(placed, wanted.folder)
 
 

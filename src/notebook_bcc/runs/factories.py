@@ -1,37 +1,45 @@
-"""What runs are carried out with: the makers of kernels and planners, chosen by whoever wires the program."""
+"""What runs are carried out with: factories of kernels, planners and journals, chosen by whoever wires the program."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.journal.interface import JournalFactory
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
+from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 from notebook_bcc.runs.folder import RunFolder
 
 
+class KernelFactory(Protocol):
+    """Makes kernels that are not started."""
+
+    def __call__(self, spec: KernelSpec, *, cwd: Path, output_bytes: int) -> Kernel:
+        """The kernel of a spec. It works in `cwd` and keeps at most `output_bytes` of a cell's output; 0: as usual."""
+        ...
+
+
+class PlannerFactory(Protocol):
+    """Makes the planners of runs."""
+
+    async def __call__(self, spec: PlannerSpec | None, folder: RunFolder) -> Planner:
+        """The planner that a run's record names, with what it needs from the run's folder. Raises RunRefused for a
+        record that names none."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class KernelWish:
-    """Which kernel, where it works, and how much output of one cell it may keep.
+class RunFactories:
+    """Everything a run is carried out with."""
 
-    `url` is the Jupyter Server it is to run behind; without one it runs in a process of ours.
-    """
-
-    name: str
-    cwd: Path
-    output_bytes: int
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """The tools of a run. `make_planner` makes the planner that a run's record names, from its folder."""
-
-    make_kernel: Callable[[KernelWish], Kernel]
-    make_planner: Callable[[str, RunFolder], Awaitable[Planner]]
+    make_kernel: KernelFactory
+    make_planner: PlannerFactory
+    journals: JournalFactory
     make_registry: Callable[[], ActionRegistry]
     now: Callable[[], datetime]
 

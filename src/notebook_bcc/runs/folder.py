@@ -12,10 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
-from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
+from notebook_bcc.protocol.specs import JournalSpec, SqliteJournalSpec
+from notebook_bcc.runs.handover import delivered_by
+
+if TYPE_CHECKING:
+    from notebook_bcc.llm.choice import ChoiceFiles
 
 LAST = "last"
 INPUTS_FOLDER = "inputs"
@@ -78,6 +83,11 @@ class RunFolder:
     @property
     def journal(self) -> Path:
         return self.path / "journal.sqlite"
+
+    @property
+    def journal_spec(self) -> JournalSpec:
+        """Where the run is recorded."""
+        return SqliteJournalSpec(path=str(self.journal))
 
     @property
     def lock(self) -> Path:
@@ -371,7 +381,8 @@ def _age(folder: RunFolder) -> tuple[str, int, str]:
 
 
 def find_run(root: Path, word: str) -> RunFolder:
-    """The run that `word` names: `last`, an id, the start of one, or a path. Raises RunNotFound, RunRefused."""
+    """The run that `word` names: `last`, an id, the start of one, or a path, also one that it has delivered to.
+    Raises RunNotFound, RunRefused."""
     folders = run_folders(root)
     if word == LAST and folders:
         return folders[0]
@@ -385,9 +396,20 @@ def find_run(root: Path, word: str) -> RunFolder:
     if len(matching) > 1:
         some = ", ".join(folder.run_id for folder in matching[:3]) + (", ..." if len(matching) > 3 else "")
         raise RunRefused(f"{word!r} is the start of {len(matching)} runs ({some}); give more of the id")
-    if not matching:
-        raise RunNotFound(run=word, where=str(root))
-    return matching[0]
+    if matching:
+        return matching[0]
+    run_id = _deliverer(Path(word)) if word else ""
+    for folder in folders:
+        if folder.run_id == run_id:
+            return folder
+    if run_id:
+        raise RunNotFound(run=run_id, where=str(root), delivered=word)
+    raise RunNotFound(run=word, where=str(root))
+
+
+def _deliverer(path: Path) -> str:
+    """The id of the run that has delivered a folder, or a file that lies in it."""
+    return next((run_id for one in (path, path.parent) if path.exists() and (run_id := delivered_by(one))), "")
 
 
 def _run_at(path: Path) -> RunFolder | None:

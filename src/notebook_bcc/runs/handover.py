@@ -18,6 +18,7 @@ from typing import Final
 MANIFEST: Final = ".nbcc-delivery.json"
 
 _FILES: Final = "files"
+_RUN: Final = "run"
 # Stands for a digest where a link was placed.
 _LINK: Final = "link"
 # Stands before the digest of a file that somebody asked for by itself.
@@ -40,11 +41,12 @@ def place_files(
     links: Mapping[str, Path] | None = None,
     whole: bool = False,
     asked_for: bool = False,
+    run_id: str = "",
 ) -> Placed:
     """Copy files into a folder of a person's, under their names there (paths with slashes); `links` point to theirs.
 
     `whole`: this is the whole delivery; unedited files of an earlier one that are not among these are removed, but not
-    those that somebody has `asked_for` one by one.
+    those that somebody has `asked_for` one by one. `run_id` is the run that the folder is a delivery of.
     """
     delivered = _read_manifest(folder)
     kept: dict[str, str] = {}
@@ -74,8 +76,8 @@ def place_files(
             failed[name] = error.strerror or str(error)
     if whole:
         _remove_earlier(folder, {name: value for name, value in delivered.items() if name not in known})
-    if known != delivered:
-        _write_manifest(folder, known)
+    if known != delivered or run_id not in ("", delivered_by(folder)):
+        _write_manifest(folder, known, run_id=run_id)
     return Placed(kept, failed)
 
 
@@ -89,6 +91,15 @@ def note_delivered(*paths: Path) -> None:
 def is_unedited(path: Path) -> bool:
     """Whether the file is there as it was delivered."""
     return _read_manifest(path.parent).get(path.name, "").removeprefix(_ASKED_FOR) == digest(path) != ""
+
+
+def delivered_by(folder: Path) -> str:
+    """The id of the run that this folder is a delivery of; empty where it is none."""
+    try:
+        run_id = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))[_RUN]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return run_id if isinstance(run_id, str) else ""
 
 
 def digest(path: Path) -> str:
@@ -162,8 +173,10 @@ def _stays_inside(name: str) -> bool:
     return not Path(name).is_absolute() and ".." not in Path(name).parts
 
 
-def _write_manifest(folder: Path, files: Mapping[str, str]) -> None:
+def _write_manifest(folder: Path, files: Mapping[str, str], *, run_id: str = "") -> None:
     made = folder / f"{MANIFEST}.new"
-    text = json.dumps({_FILES: dict(sorted(files.items()))}, indent=1, ensure_ascii=False)
+    run_id = run_id or delivered_by(folder)
+    known = {**({_RUN: run_id} if run_id else {}), _FILES: dict(sorted(files.items()))}
+    text = json.dumps(known, indent=1, ensure_ascii=False)
     made.write_text(text + "\n", encoding="utf-8")
     made.replace(folder / MANIFEST)

@@ -6,18 +6,15 @@ from notebook_bcc.engine.rebuilding import abandon
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import KernelAbandoned
 from notebook_bcc.kernel.interface import LastingKernel
-from notebook_bcc.runs.factories import KernelWish, Workshop
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
 
 
 async def end_left_kernel(
-    state: RunState, folder: RunFolder, *, reason: str, workshop: Workshop
+    state: RunState, folder: RunFolder, *, reason: str, factories: RunFactories
 ) -> KernelAbandoned | None:
     """End the kernel that the journal names, if it still exists. The record says whether it is ended, else why not."""
     if not state.kernel.session:
         return None
-    wish = KernelWish(
-        name=state.kernel.name, cwd=folder.work, output_bytes=state.limits.output_bytes, url=state.kernel_url
-    )
-    kernel = workshop.make_kernel(wish)
+    kernel = factories.make_kernel(state.kernel_spec, cwd=folder.work, output_bytes=state.limits.output_bytes)
     return await abandon(kernel, state.kernel.session, reason) if isinstance(kernel, LastingKernel) else None

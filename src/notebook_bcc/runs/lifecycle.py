@@ -5,120 +5,53 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from notebook_bcc import __version__
+from notebook_bcc.engine.inbox import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.reduce import fold, reduce
-from notebook_bcc.engine.runner import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.state import RunState, elapsed
-from notebook_bcc.errors import BccError, JournalCorrupt, JournalFailed, NotebookFailed, RunLocked, RunRefused
+from notebook_bcc.errors import JournalCorrupt, JournalFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
-from notebook_bcc.journal.interface import Entry, JournalReader
-from notebook_bcc.journal.lock import Holder, RunLock, lock_holder
+from notebook_bcc.journal.interface import Entry, Journal, JournalFactory, JournalReader
+from notebook_bcc.journal.lock import RunLock, lock_holder
 from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped, Transitioned
-from notebook_bcc.journal.sqlite.journal import SqliteJournal, SqliteReader
-from notebook_bcc.llm.choice import ChoiceFiles
-from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.playbook.folder import PlaybookFiles
-from notebook_bcc.protocol.limits import Limits, Policies
+from notebook_bcc.protocol.limits import MODEL_LIMITS, Limits
+from notebook_bcc.protocol.specs import KernelSpec
 from notebook_bcc.protocol.vocabulary import Event, State
-from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.deliverables import hand_out
-from notebook_bcc.runs.factories import Workshop
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import (
-    Input,
     RunFolder,
     check_inputs,
     clear_folder,
     create_folder,
     fill_folder,
     note_start,
-    run_folders,
 )
 from notebook_bcc.runs.handover import is_unedited, note_delivered
+from notebook_bcc.runs.history import folded, load_state
 from notebook_bcc.runs.leftover import end_left_kernel
+from notebook_bcc.runs.order import Restart, ResumeOrder, RunOrder
 from notebook_bcc.runs.out_paths import check_out, check_out_folder
-from notebook_bcc.runs.outline import keep_outline, read_outline
 from notebook_bcc.runs.saver import NotebookSaver
-from notebook_bcc.runs.session import Company, Session, folded, session_of
+from notebook_bcc.runs.session import Interaction, Session, session_of
+from notebook_bcc.runs.summary import only_delivery_is_left
 from notebook_bcc.runs.verify import OnCell, Verification, VerifyOrder, verify_notebook
 
 logger = logging.getLogger(__name__)
 
 _ANSWERED = {True: "accepted", False: "declined"}
 
-Restart = Literal["behavior", "workflow", "reset"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunOrder:
-    """Everything that is known about a run before it exists. The input behind it has been validated.
-
-    `run_id` is an id of the caller's own; `identity` is what such an id stands for.
-    """
-
-    name: str
-    planner: str
-    goal: str = ""
-    title: str = ""
-    workflow: Workflow | None = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    policies: Policies = field(default_factory=Policies)
-    limits: Limits = field(default_factory=Limits)
-    kernel: str = "python3"
-    kernel_url: str = ""
-    inputs: tuple[Input, ...] = ()
-    script: Path | None = None
-    playbook: PlaybookFiles | None = None
-    models: ChoiceFiles | None = None
-    out: Path | None = None
-    out_folder: Path | None = None
-    overwrite: bool = False
-    run_id: str = ""
-    identity: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeOrder:
-    """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named.
-
-    `inputs` are told to the run: the answer to a question of its planner.
-    """
-
-    restart: Restart = "behavior"
-    accept_differences: bool = False
-    policies: Mapping[str, Any] = field(default_factory=dict)
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    planner: str = ""
-    kernel_url: str | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """A run as a list shows it. `state` is None when the journal cannot be read; `problem` then says why."""
-
-    folder: RunFolder
-    state: RunState | None
-    holder: Holder | None = None
-    problem: str = ""
-
-    @property
-    def status(self) -> str:
-        """`running`, why it stopped, `killed` when its process is gone without a word, or `broken`."""
-        if self.state is None:
-            return "broken"
-        if self.holder is not None and self.holder.carries_out:
-            return "running"
-        return self.state.stopped.reason if self.state.stopped is not None else "killed"
-
 
 @asynccontextmanager
-async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: Company) -> AsyncIterator[Session]:
+async def started(
+    order: RunOrder, *, root: Path, factories: RunFactories, interaction: Interaction
+) -> AsyncIterator[Session]:
     """A new run, begun. If it cannot begin nothing is left on disk. Raises RunRefused, NotebookFailed, JournalFull, and
     for an id that was given RunLocked: somebody else begins that run, or has begun it."""
     check_inputs(order.inputs)
@@ -126,28 +59,15 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
         check_out(order.out, overwrite=order.overwrite)
     if order.out_folder is not None:
         check_out_folder(order.out_folder, overwrite=order.overwrite)
-    at = workshop.now()
+    at = factories.now()
     folder = create_folder(root, name=order.name, at=at, given_id=order.run_id)
-    record = RunStarted(
-        run_id=folder.run_id,
-        goal=order.goal,
-        title=order.title,
-        workflow=order.workflow,
-        variables=dict(order.variables),
-        policies=order.policies,
-        limits=order.limits,
-        planner=order.planner,
-        kernel=order.kernel,
-        kernel_url=order.kernel_url,
-        version=__version__,
-        identity=dict(order.identity),
-    )
+    record = order.first_record(folder.run_id)
     begun, is_ours = False, not order.run_id
     lock = RunLock(folder.lock, run=folder.run_id)
     try:
         lock.acquire()
         if order.run_id:
-            if await begun_with(folder) is not None:
+            if await begun_with(folder, factories.journals) is not None:
                 raise RunLocked(run=folder.run_id, holder="somebody who was first")
             clear_folder(folder)
             note_start(folder, at)
@@ -161,8 +81,8 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
             out=order.out,
             out_folder=order.out_folder,
         )
-        journal = SqliteJournal.create(folder.journal)
-        async with session_of(folder, journal, record, workshop=workshop, company=company) as session:
+        journal = factories.journals.create(folder.journal_spec)
+        async with session_of(folder, journal, record, factories=factories, interaction=interaction) as session:
             await session.begin(record)
             begun = True
             yield session
@@ -176,15 +96,16 @@ async def started(order: RunOrder, *, root: Path, workshop: Workshop, company: C
 
 @asynccontextmanager
 async def resumed(
-    folder: RunFolder, order: ResumeOrder, *, workshop: Workshop, company: Company
+    folder: RunFolder, order: ResumeOrder, *, factories: RunFactories, interaction: Interaction
 ) -> AsyncIterator[Session]:
     """A run taken up again. Raises RunLocked, RunRefused, JournalCorrupt, JournalTooNew; then nothing has changed."""
     with RunLock(folder.lock, run=folder.run_id):
-        journal = SqliteJournal.open(folder.journal)
+        journal = factories.journals.open(folder.journal_spec)
         try:
             # Before anything that takes time: what is asked from here on is asked of this process.
             posted = await journal.commands()
             first = await _first_record(journal, folder)
+            kernel_spec = _renamed(order.kernel_spec, first.chosen_kernel.name)
             folder.work.mkdir(exist_ok=True)
         except BaseException:
             await journal.close()
@@ -193,36 +114,33 @@ async def resumed(
             folder,
             journal,
             first,
-            workshop=workshop,
-            company=company,
-            planner_spec=order.planner,
-            kernel_url=order.kernel_url,
+            factories=factories,
+            interaction=interaction,
+            planner_spec=order.planner_spec,
+            kernel_spec=kernel_spec,
         ) as session:
             before = session.state
             if not only_delivery_is_left(before, folder):
-                record = _resume_record(before, order, first, forgets=posted[-1].seq if posted else 0)
+                record = _resume_record(
+                    before, replace(order, kernel_spec=kernel_spec), first, forgets=posted[-1].seq if posted else 0
+                )
                 await session.begin(record)
-                if order.kernel_url not in (None, before.kernel_url):
-                    await _leave_server(before, folder, workshop=workshop, company=company)
+                if kernel_spec not in (None, before.kernel_spec):
+                    await _leave_server(before, folder, factories=factories, interaction=interaction)
             yield session
 
 
-async def _leave_server(state: RunState, folder: RunFolder, *, workshop: Workshop, company: Company) -> None:
+async def _leave_server(
+    state: RunState, folder: RunFolder, *, factories: RunFactories, interaction: Interaction
+) -> None:
     """The run goes on elsewhere: a kernel that it may have left where it was is ended."""
-    left = await end_left_kernel(state, folder, reason="the run goes on with another kernel", workshop=workshop)
+    left = await end_left_kernel(state, folder, reason="the run goes on with another kernel", factories=factories)
     if left is not None and not left.ended:
-        company.warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
+        interaction.warn(f"kernel {left.session} at {state.kernel_spec}: {left.reason}")
 
 
-def only_delivery_is_left(state: RunState, folder: RunFolder) -> bool:
-    """Whether the process died after the workflow was completed and before everything was delivered: the report is the
-    last of it."""
-    if state.fsm is not State.WORKFLOW_COMPLETED or state.stopped is None:
-        return False
-    try:
-        return read_notebook(folder.notebook).run.get("stopped") != "completed" or not folder.report.exists()
-    except NotebookFailed:
-        return True
+def _renamed(spec: KernelSpec | None, name: str) -> KernelSpec | None:
+    return spec.model_copy(update={"name": name}) if spec is not None else None
 
 
 def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, forgets: int) -> RunResumed:
@@ -235,8 +153,8 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, fo
         accept_differences=order.accept_differences,
         policies=state.policies.model_copy(update=dict(order.policies)) if order.policies else None,
         limits=limits if limits != state.limits else None,
-        planner=order.planner if order.planner != state.planner else "",
-        kernel_url=order.kernel_url if order.kernel_url != state.kernel_url else None,
+        planner_spec=order.planner_spec if order.planner_spec != state.planner else None,
+        kernel_spec=order.kernel_spec if order.kernel_spec != state.kernel_spec else None,
         version=__version__,
         inputs=dict(order.inputs),
         forgets=forgets,
@@ -247,18 +165,10 @@ def widened(state: RunState, first: Limits, *, restart: Restart = "behavior") ->
     """The limits with as much room again as they gave at first: going on after a limit would else stop at once. From
     nothing all counts begin anew but what models have cost."""
     limits = state.limits
-    counts = {
-        "actions": state.actions_completed,
-        "run_seconds": elapsed(state),
-        "behaviors_per_step": state.position.iteration,
-        "actions_per_behavior": state.behavior.received,
-    }
     used = {
-        **(counts if restart != "reset" else {}),
-        "model_tokens": state.spent.tokens,
-        "model_dollars": state.spent.dollars,
-        "model_seconds": state.spent.seconds,
-        "model_calls": state.spent.calls,
+        name: amount
+        for name, amount in used_of_limits(state).items()
+        if restart != "reset" or name.startswith(MODEL_LIMITS)
     }
     room = {name: getattr(first, name) or getattr(limits, name) for name in used}
     return limits.model_copy(
@@ -266,7 +176,21 @@ def widened(state: RunState, first: Limits, *, restart: Restart = "behavior") ->
     )
 
 
-async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> Literal["asked", "done"]:
+def used_of_limits(state: RunState) -> dict[str, float]:
+    """How much of each limit that stops a run is used."""
+    return {
+        "actions": state.actions_completed,
+        "run_seconds": elapsed(state),
+        "behaviors_per_step": state.position.iteration,
+        "actions_per_behavior": state.behavior.received,
+        "model_tokens": state.spent.tokens,
+        "model_dollars": state.spent.dollars,
+        "model_seconds": state.spent.seconds,
+        "model_calls": state.spent.calls,
+    }
+
+
+async def cancel_run(folder: RunFolder, *, comment: str, factories: RunFactories) -> Literal["asked", "done"]:
     """Cancel: by asking the process that carries the run out, or here and now when there is none.
 
     Raises RunRefused when there is nothing to cancel, RunLocked while the run is verified.
@@ -275,12 +199,12 @@ async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> 
     try:
         lock.acquire()
     except RunLocked:
-        await _ask(folder, Command(kind="cancel", comment=comment), workshop)
+        await _ask(folder, Command(kind="cancel", comment=comment), factories)
         return "asked"
     try:
-        journal = SqliteJournal.open(folder.journal)
+        journal = factories.journals.open(folder.journal_spec)
         try:
-            state = await _cancel_at_rest(journal, folder, comment=comment, workshop=workshop)
+            state = await _cancel_at_rest(journal, folder, comment=comment, factories=factories)
         finally:
             await journal.close()
         # It said how to go on; a file that cannot be written is told by the saver's log.
@@ -290,17 +214,17 @@ async def cancel_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> 
     return "done"
 
 
-async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment: str, workshop: Workshop) -> RunState:
+async def _cancel_at_rest(journal: Journal, folder: RunFolder, *, comment: str, factories: RunFactories) -> RunState:
     """The state after the cancel."""
     state = await folded(journal)
     to = next_state(state.fsm, Event.CANCEL)
     if state.cancelled or (to is None and state.fsm is not State.IDLE):
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}; there is nothing to cancel")
     reason = comment or "cancelled by a person"
-    at = workshop.timestamp()
-    left = await end_left_kernel(state, folder, reason="the run was cancelled", workshop=workshop)
+    at = factories.timestamp()
+    left = await end_left_kernel(state, folder, reason="the run was cancelled", factories=factories)
     if left is not None and not left.ended:
-        logger.warning("kernel %s at %s: %s", left.session, state.kernel_url, left.reason)
+        logger.warning("kernel %s at %s: %s", left.session, state.kernel_spec, left.reason)
     # Before the workflow has begun the table has no CANCEL: the state stays, and the stop alone is final.
     moved = () if to is None else (Transitioned(source=state.fsm, event=Event.CANCEL, to=to, reason=reason),)
     records = (*(() if left is None else (left,)), *moved, RunStopped(reason="cancelled", detail=reason))
@@ -310,16 +234,16 @@ async def _cancel_at_rest(journal: SqliteJournal, folder: RunFolder, *, comment:
     return fold(entries, state)
 
 
-async def pause_run(folder: RunFolder, *, comment: str, workshop: Workshop) -> None:
+async def pause_run(folder: RunFolder, *, comment: str, factories: RunFactories) -> None:
     """Ask the process that carries the run out to stop after its current action. Raises RunRefused if there is none,
     RunLocked while the run is verified."""
-    await _ask(folder, Command(kind="pause", comment=comment), workshop)
+    await _ask(folder, Command(kind="pause", comment=comment), factories)
 
 
-async def _ask(folder: RunFolder, command: Command, workshop: Workshop) -> None:
+async def _ask(folder: RunFolder, command: Command, factories: RunFactories) -> None:
     """Leave a command for the process that carries the run out. Raises RunRefused, RunLocked where none would obey."""
     holder = lock_holder(folder.lock)
-    state = await load_state(folder)
+    state = await load_state(folder, factories.journals)
     if holder is None:
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: nobody is carrying it out")
     if not holder.carries_out:
@@ -329,18 +253,18 @@ async def _ask(folder: RunFolder, command: Command, workshop: Workshop) -> None:
             f"run {folder.run_id!r} is {_condition(state)}: there is nothing to {command.kind}; {holder} is verifying "
             "or delivering its notebook, or about to take it up again"
         )
-    await _post(folder, command, workshop)
+    await _post(folder, command, factories)
 
 
 async def answer_run(
-    folder: RunFolder, *, confirmed: bool, comment: str, workshop: Workshop, by: str = ""
+    folder: RunFolder, *, confirmed: bool, comment: str, factories: RunFactories, by: str = ""
 ) -> Literal["asked", "left"]:
     """Answer the change of the plan that waits. "left": nobody carries the run out; the answer counts on resume.
 
     Raises RunRefused when no change waits, or when it was answered before: by whom, and when.
     """
     holder = lock_holder(folder.lock)
-    reader = SqliteJournal.reader(folder.journal)
+    reader = factories.journals.reader(folder.journal_spec)
     try:
         state, decided = await _folded_with_decision(reader)
         if state.fsm not in UPDATE_PENDING:
@@ -351,7 +275,7 @@ async def answer_run(
         if first is None:
             kind: Literal["confirm", "reject"] = "confirm" if confirmed else "reject"
             command = Command(kind=kind, comment=comment, by=by, answers=state.machine.entered)
-            mine = await reader.post(command, at=workshop.timestamp())
+            mine = await reader.post(command, at=factories.timestamp())
             # Two may answer at once: the order in the inbox decides.
             first = first_answer(await reader.commands(after=seen), state)
             if first is None or first.seq == mine:
@@ -377,22 +301,22 @@ async def _folded_with_decision(reader: JournalReader) -> tuple[RunState, str]:
 
 
 async def verify_run(
-    folder: RunFolder, order: VerifyOrder, *, workshop: Workshop, on_cell: OnCell | None = None
+    folder: RunFolder, order: VerifyOrder, *, factories: RunFactories, on_cell: OnCell | None = None
 ) -> Verification:
     """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
     the same file."""
     with RunLock(folder.lock, run=folder.run_id, doing="verified"):
         cell_seconds: dict[str, float] = {}
-        state = await load_state(folder, cell_seconds=cell_seconds)
+        state = await load_state(folder, factories.journals, cell_seconds=cell_seconds)
         order = replace(
             order,
             seconds=cell_seconds,
             output_bytes=state.limits.output_bytes,
             cell_seconds=order.cell_seconds or state.limits.cell_seconds,
-            kernel_url=order.kernel_url or state.kernel_url,
+            kernel_spec=order.kernel_spec or state.kernel_spec,
         )
         unedited = is_unedited(order.notebook)
-        result = await verify_notebook(order, workshop, on_cell=on_cell)
+        result = await verify_notebook(order, factories, on_cell=on_cell)
         if unedited:
             # The stamp is ours: a notebook that got it still counts as unedited.
             note_delivered(order.notebook)
@@ -401,66 +325,19 @@ async def verify_run(
         return result
 
 
-async def load_state(folder: RunFolder, *, cell_seconds: dict[str, float] | None = None) -> RunState:
-    """What is known about a run, without disturbing it; how long its cells took goes into `cell_seconds`.
-
-    Raises JournalFailed, JournalCorrupt, JournalTooNew.
-    """
-    reader = SqliteJournal.reader(folder.journal)
+async def _post(folder: RunFolder, command: Command, factories: RunFactories) -> None:
+    reader = factories.journals.reader(folder.journal_spec)
     try:
-        return await folded(reader, cell_seconds=cell_seconds)
+        await reader.post(command, at=factories.timestamp())
     finally:
         await reader.close()
 
 
-async def read_entries(folder: RunFolder, *, after: int = 0, follow: bool = False) -> AsyncIterator[Entry]:
-    """The entries of a run's journal, without disturbing it."""
-    reader = SqliteJournal.reader(folder.journal)
-    try:
-        source = reader.follow(after=after) if follow else reader.read(after=after)
-        async with contextlib.aclosing(source) as entries:
-            async for entry in entries:
-                yield entry
-    finally:
-        await reader.close()
-
-
-async def summarize(folder: RunFolder, *, whole: bool = True) -> RunSummary:
-    """A run for a list. A broken one is told as broken: it must neither vanish nor hide the others.
-
-    Without `whole` its state has what a list shows, and its journal is read only if that is not known yet.
-    """
-    try:
-        holder = lock_holder(folder.lock)
-        state = read_outline(folder) if not whole and holder is None else None
-        if state is None:
-            state = await load_state(folder)
-            if holder is None:
-                keep_outline(folder, state)
-        return RunSummary(folder, state, holder)
-    except BccError as error:
-        return RunSummary(folder, None, problem=str(error))
-
-
-async def list_runs(root: Path) -> AsyncIterator[RunSummary]:
-    """The runs kept in `root`, newest first."""
-    for folder in run_folders(root):
-        yield await summarize(folder, whole=False)
-
-
-async def _post(folder: RunFolder, command: Command, workshop: Workshop) -> None:
-    reader = SqliteJournal.reader(folder.journal)
-    try:
-        await reader.post(command, at=workshop.timestamp())
-    finally:
-        await reader.close()
-
-
-async def begun_with(folder: RunFolder) -> RunStarted | None:
+async def begun_with(folder: RunFolder, journals: JournalFactory) -> RunStarted | None:
     """What the run began with; None if it has not begun. Raises JournalFailed, JournalCorrupt, JournalTooNew."""
     if not folder.journal.exists():
         return None
-    reader = SqliteJournal.reader(folder.journal)
+    reader = journals.reader(folder.journal_spec)
     try:
         async with contextlib.aclosing(reader.read()) as entries:
             is_empty = await anext(entries, None) is None
@@ -469,7 +346,7 @@ async def begun_with(folder: RunFolder) -> RunStarted | None:
         await reader.close()
 
 
-async def _first_record(journal: SqliteReader, folder: RunFolder) -> RunStarted:
+async def _first_record(journal: JournalReader, folder: RunFolder) -> RunStarted:
     async with contextlib.aclosing(journal.read()) as entries:
         async for entry in entries:
             if isinstance(entry.record, RunStarted):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from notebook_bcc import __version__
-from notebook_bcc.engine.state import LevelState, Machine, Position, RunState, Told
+from notebook_bcc.engine.state import LevelState, Machine, PlannerContext, Position, RunState
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.journal.records import INPUTS, RunStopped
 from notebook_bcc.protocol.limits import Spent
@@ -21,10 +21,12 @@ from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Workflow
 from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.verify import verified_stamp
 
 _NAME: Final = ".outline.json"
-_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before", "planner")
-_PLAIN_TOO: Final = ("kernel_url", "actions_completed", "reward", "failure_reason")
+_VERIFIED: Final = ".verified.json"
+_PLAIN: Final = ("run_id", "goal", "seq", "at", "started_at", "session_at", "elapsed_before")
+_PLAIN_TOO: Final = ("actions_completed", "reward", "failure_reason")
 
 
 def keep_outline(folder: RunFolder, state: RunState) -> None:
@@ -43,7 +45,7 @@ def keep_outline(folder: RunFolder, state: RunState) -> None:
         else None,
         "stages": [item.key for item in state.stages.completed],
         "steps": [item.key for item in state.steps.completed],
-        "inputs": state.told.variables.get(INPUTS),
+        "inputs": state.planner_context.variables.get(INPUTS),
         "spent": asdict(state.spent),
         "models": list(state.models),
         "stopped": state.stopped.model_dump(mode="json"),
@@ -68,7 +70,7 @@ def read_outline(folder: RunFolder) -> RunState | None:
             plan=Workflow.parse(known["plan"]) if known["plan"] is not None else None,
             stages=LevelState(completed=tuple(CompletedItem(stage_id=key) for key in known["stages"])),
             steps=LevelState(completed=tuple(CompletedItem(step_id=key) for key in known["steps"])),
-            told=Told(variables={INPUTS: known["inputs"]} if known["inputs"] is not None else {}),
+            planner_context=PlannerContext(variables={INPUTS: known["inputs"]} if known["inputs"] is not None else {}),
             spent=Spent(**known["spent"]),
             models=tuple(known["models"]),
             stopped=RunStopped.model_validate(known["stopped"]),
@@ -77,8 +79,25 @@ def read_outline(folder: RunFolder) -> RunState | None:
         return None
 
 
+def was_verified(folder: RunFolder) -> bool | None:
+    """Whether the run's notebook has given the same results again; None where that was not tried.
+
+    Kept beside the notebook: one with figures has megabytes, and a list asks about many.
+    """
+    stamp = _stamp(folder.notebook)
+    path = folder.path / _VERIFIED
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(path.read_bytes())
+        if known["stamp"] == stamp:
+            return bool(known["ok"]) if known["ok"] is not None else None
+    verified = verified_stamp(folder)
+    with contextlib.suppress(OSError):
+        path.write_text(json.dumps({"stamp": stamp, "ok": verified}), encoding="utf-8")
+    return verified
+
+
 def _stamp(journal: Path) -> list[Any] | None:  # Any: JSON
-    """Tells this version of the journal's file from every other; None while entries lie outside of it."""
+    """Tells this version of a file from every other; None while entries of a journal lie outside of it."""
     try:
         found = journal.stat()
         wal = Path(f"{journal}-wal")

@@ -10,11 +10,13 @@ from typing import Final
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.kernel.local.process import find_kernelspec
+from notebook_bcc.runs.heads.reading import OLD_EXCEL
 
 # What analysing a table takes: the `ml` extra. What reading one takes besides, by the file's suffix.
 ANALYSIS: Final = ("pandas", "sklearn", "matplotlib")
-READERS: Final[Mapping[str, str]] = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow", ".feather": "pyarrow"}
+READERS: Final[Mapping[str, str]] = {".xlsx": "openpyxl", ".parquet": "pyarrow", ".feather": "pyarrow"}
 
+_OLD_READER: Final = "xlrd"
 _INSTALL_ANALYSIS: Final = 'pip install "notebook-bcc[ml]"'
 _OURS: Final = ("python", "python3", f"python{sys.version_info.major}.{sys.version_info.minor}")
 
@@ -34,9 +36,20 @@ def check_packages(
             f"{_INSTALL_ANALYSIS}"
         )
     for file in files:
+        if _is_old_excel(file) and _missing((_OLD_READER,)):
+            helps = f"save it as .xlsx, or install {_OLD_READER}, which reads it: pip install {_OLD_READER}"
+            raise RunRefused(f"{file.name!r} is an old Excel workbook (.xls): {helps}")
         reader = READERS.get(file.suffix.lower())
         if reader is not None and _missing((reader,)):
             raise RunRefused(f"reading {file.name!r} needs {reader}; install it with: pip install {reader}")
+
+
+def _is_old_excel(file: Path) -> bool:
+    """By its first bytes: the ending of a name can be wrong."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(len(OLD_EXCEL)) == OLD_EXCEL
 
 
 def _missing(packages: Iterable[str]) -> list[str]:

@@ -1,73 +1,158 @@
-"""Predictions for new rows by the model that a run has saved, made in a kernel of their own.
+"""Predictions for new rows by a model that a run has saved, made in a kernel of their own.
 
 What a cell has written is never unpickled in this process.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from notebook_bcc.errors import RunRefused
-from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.runs.factories import KernelWish, Workshop
-from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.errors import MessageInvalid, RunRefused
+from notebook_bcc.kernel.interface import CellError, Execution, Kernel
+from notebook_bcc.protocol.predicting import ModelFacts, RowDoubts
+from notebook_bcc.protocol.specs import LocalKernelSpec
+from notebook_bcc.runs.factories import RunFactories
+from notebook_bcc.runs.new_rows import rewrite
 
 MODEL = "model.pkl"
 
 _WRITTEN = "predictions.csv"
 _OUTPUT_BYTES = 1_000_000
 _LOAD = """\
-import pickle
+import json, pickle, warnings
 
-with open({model!r}, "rb") as file:
+with open({model!r}, "rb") as file, warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
     model = pickle.load(file)
+names = [str(name) for name in getattr(model, "feature_names_in_", [])]
+remarks = [str(one.message) for one in said]
+print(json.dumps({{"written": getattr(model, "written", None), "names": names, "remarks": remarks}}))
 """
-_READ = "rows = model.read({data!r})"
+_READ = "rows = model.read({data!r})\nprint(json.dumps(len(rows)))"
 _PREDICT = "answers = model.predictions(rows)"
 _CHANCES = """\
 import pandas
 
 chances = pandas.DataFrame(model.predict_proba(rows), columns=model.classes_, index=rows.index)
 answers = pandas.concat([answers.drop(columns=list(model.targets)), chances], axis=1)"""
+_DOUBTS = "print(json.dumps(model.doubts(rows)))"
 _WRITE = "answers.to_csv({written!r}, index=False)"
+
+_FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+_MISSING_PACKAGE = re.compile(r"(?:No module named|Missing optional dependency) '([\w.-]+)'")
 
 
 @dataclass(frozen=True, slots=True)
 class PredictOrder:
-    """Which rows, by the model of which run, in which kernel. `probabilities`: of every class, instead of the class."""
+    """Which rows, by which model, in which kernel. `probabilities`: of every class, instead of the class."""
 
+    model: Path
     data: Path
     kernel: str = "python3"
     probabilities: bool = False
 
 
-async def predict(folder: RunFolder, order: PredictOrder, workshop: Workshop) -> bytes:
-    """The predictions as CSV. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
-    model = folder.path / MODEL
-    if not model.is_file():
-        raise RunRefused(f"run {folder.run_id!r} has no {MODEL}: it has not made a model that can predict")
-    if not order.data.is_file() or not os.access(order.data, os.R_OK):
-        raise RunRefused(f"data file {str(order.data)!r} does not exist or cannot be read")
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Values of a column that count as missing because they cannot be read, or that were not there to learn from."""
+
+    column: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The predictions as CSV, and what must be said about the rows they were made from."""
+
+    content: bytes
+    rows: int
+    remarks: tuple[str, ...] = ()
+    unread: tuple[Doubt, ...] = ()
+    unknown: tuple[Doubt, ...] = ()
+
+
+async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
+    """The predictions. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
+    model, data = order.model, order.data
+    if not data.exists() or not os.access(data, os.R_OK):
+        raise RunRefused(f"data file {str(data)!r} does not exist or cannot be read")
     with tempfile.TemporaryDirectory(prefix="nbcc-predict-", ignore_cleanup_errors=True) as scratch:
         written = Path(scratch) / _WRITTEN
-        wish = KernelWish(name=order.kernel, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
-        kernel = workshop.make_kernel(wish)
+        spec = LocalKernelSpec(name=order.kernel)
+        kernel = factories.make_kernel(spec, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
         try:
             await kernel.start()
-            await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{model} cannot be loaded")
-            await _run(kernel, _READ.format(data=str(order.data.absolute())), f"{order.data} cannot be read")
+            loaded = await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{str(model)!r} cannot be loaded")
+            known = _model(loaded, model)
+            new = rewrite(data, known.written, names=known.names, scratch=Path(scratch))
+            read = _READ.format(data=str(new.path.absolute()))
+            rows = _said(await _run(kernel, read, f"{str(data)!r} cannot be read"))
+            if not rows:
+                raise RunRefused(f"{str(data)!r} has no rows of data: there is nothing to predict")
             wanted = f"{_PREDICT}\n{_CHANCES}" if order.probabilities else _PREDICT
-            await _run(kernel, wanted, f"the rows of {order.data} cannot be predicted")
+            failure = f"the rows of {str(data)!r} cannot be predicted"
+            await _run(kernel, wanted, failure)
+            doubts = RowDoubts.parse(_said(await _run(kernel, _DOUBTS, failure)))
             await _run(kernel, _WRITE.format(written=str(written)), "the predictions cannot be written")
-            return written.read_bytes()
+            return Predictions(
+                content=written.read_bytes(),
+                rows=int(rows),
+                remarks=(*known.remarks, *([new.remark] if new.remark else [])),
+                unread=_doubts(doubts.unread),
+                unknown=_doubts(doubts.unknown),
+            )
         finally:
             await kernel.close()
 
 
-async def _run(kernel: Kernel, source: str, failure: str) -> None:
+def _doubts(found: Mapping[str, tuple[int, tuple[str, ...]]]) -> tuple[Doubt, ...]:
+    return tuple(Doubt(column, count, examples) for column, (count, examples) in found.items())
+
+
+def _model(loaded: Execution, path: Path) -> ModelFacts:
+    try:
+        return ModelFacts.parse(_said(loaded))
+    except MessageInvalid as error:
+        raise RunRefused(
+            f"{str(path)!r} was not made by this version's analysis of a table, so nbcc cannot read rows for it; "
+            "use it from Python"
+        ) from error
+
+
+def _said(execution: Execution) -> Any:  # Any: JSON
+    """The last line that was printed, which is ours: what was unpickled may print too."""
+    text = "".join(one["text"] for one in execution.outputs if one.get("name") == "stdout")
+    return json.loads(text.strip().splitlines()[-1])
+
+
+async def _run(kernel: Kernel, source: str, failure: str) -> Execution:
     execution = await kernel.execute(source)
     if execution.error is not None:
-        raise RunRefused(f"{failure}: {execution.error.name}: {execution.error.message}")
+        raise RunRefused(f"{failure}: {_in_words(execution.error)}")
+    return execution
+
+
+def _in_words(error: CellError) -> str:
+    """What a person can do something about; never the name of a class."""
+    if package := _MISSING_PACKAGE.search(error.message):
+        return f"it needs the package {package[1]}; install it with: pip install {package[1]}"
+    if fields := _FIELDS.search(error.message):
+        return f"line {fields[2]} has {fields[3]} fields where there should be {fields[1]}"
+    match error.name:
+        case "UnicodeDecodeError":
+            return "it is not text in the encoding of the run's file"
+        case "EmptyDataError":
+            return "it is empty"
+        case "KeyError":
+            return f"there is no {error.message}"
+        case "UnpicklingError" | "EOFError":
+            return "it is damaged, or no model"
+    return " ".join(error.message.split())[:300] or "for a reason that is not known"

@@ -79,7 +79,7 @@ class RecordedPerson:
 
 
 @dataclass
-class _Tape:
+class _RecordingBuilder:
     """The lists that grow while a journal is read."""
 
     plannings: dict[str, RecordedPlanning] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class _Tape:
 
 async def read_recording(entries: AsyncIterable[Entry]) -> Recording:
     """Everything a replay needs, from a journal's entries. Raises RunRefused when there is no run in it."""
-    tape = _Tape()
+    tape = _RecordingBuilder()
     state = RunState()
     started: RunStarted | None = None
     async for entry in entries:
@@ -127,7 +127,7 @@ def _only_then(state: RunState) -> bool:
     return late or bool(state.behavior.out_of_budget) or budget_reached(state) is not None
 
 
-def _note(tape: _Tape, entry: Entry, state: RunState) -> None:
+def _note(tape: _RecordingBuilder, entry: Entry, state: RunState) -> None:
     """Keep what the entry brings; `state` is the one after it."""
     # Changes of the plan were put to whoever was there, as the replay does.
     offered = state.policies.confirm == "offer"

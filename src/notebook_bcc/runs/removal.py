@@ -11,10 +11,11 @@ from pathlib import Path
 
 from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.journal.lock import RunLock
-from notebook_bcc.runs.factories import Workshop
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.leftover import end_left_kernel
-from notebook_bcc.runs.lifecycle import RunSummary, load_state
+from notebook_bcc.runs.summary import RunSummary
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ def days_ago(days: float, *, now: datetime) -> datetime:
         raise RunRefused(f"{days:g} days are more than a calendar has") from error
 
 
-async def delete_run(folder: RunFolder, *, root: Path, workshop: Workshop) -> None:
+async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) -> None:
     """Delete a run and everything in its folder; what was delivered elsewhere stays.
 
     A kernel that it left on a server is ended. Raises RunRefused for a folder outside of `root`, RunLocked for a run
@@ -59,7 +60,7 @@ async def delete_run(folder: RunFolder, *, root: Path, workshop: Workshop) -> No
     """
     _check_inside(folder, root)
     with RunLock(folder.lock, run=folder.run_id, doing="deleted"):
-        await _end_kernel(folder, workshop)
+        await _end_kernel(folder, factories)
         # First out of sight: what is half deleted when the power fails is no broken run.
         going = folder.path.with_name(f"{_GOING}{folder.run_id}")
         try:
@@ -76,16 +77,16 @@ def _check_inside(folder: RunFolder, root: Path) -> None:
         raise RunRefused(f"{folder.path} is not in the runs folder {root}; only runs kept there are deleted")
 
 
-async def _end_kernel(folder: RunFolder, workshop: Workshop) -> None:
+async def _end_kernel(folder: RunFolder, factories: RunFactories) -> None:
     try:
-        state = await load_state(folder)
-        left = await end_left_kernel(state, folder, reason="the run was deleted", workshop=workshop)
+        state = await load_state(folder, factories.journals)
+        left = await end_left_kernel(state, folder, reason="the run was deleted", factories=factories)
     except BccError as error:
         # A run whose journal is broken can still be deleted.
         _log.debug("%s", error)
         return
     if left is not None and not left.ended:
-        _log.warning("kernel %s at %s: %s", left.session, state.kernel_url, left.reason)
+        _log.warning("kernel %s at %s: %s", left.session, state.kernel_spec, left.reason)
 
 
 def _is_before(summary: RunSummary, moment: datetime) -> bool:

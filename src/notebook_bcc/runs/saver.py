@@ -184,7 +184,7 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         "failed_cells": sum(cell.has_failed for cell in code),
         "left_out_cells": max(0, left_out),
         "rebuild_differences": list(kernel.differences),
-        "planner": state.planner,
+        "planner": str(state.planner or ""),
         **({"models": models_used(state)} if state.spent.calls else {}),
         "versions": {"notebook_bcc": __version__, kernel.language: kernel.language_version},
     }

@@ -10,20 +10,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from notebook_bcc.engine.reduce import reduce
-from notebook_bcc.engine.runner import Person, Runner
+from notebook_bcc.engine.confirmation import Person
+from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
-from notebook_bcc.journal.interface import Entry, JournalReader
-from notebook_bcc.journal.records import INPUTS, ActionCompleted, RunResumed, RunStarted
-from notebook_bcc.journal.sqlite.journal import SqliteJournal
+from notebook_bcc.journal.interface import Entry, Journal
+from notebook_bcc.journal.records import INPUTS, RunResumed, RunStarted
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
+from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 from notebook_bcc.runs.deliverables import DeliveredFile, hand_out, hand_over
-from notebook_bcc.runs.factories import KernelWish, Workshop
+from notebook_bcc.runs.factories import RunFactories
 from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.handover import note_delivered
+from notebook_bcc.runs.history import folded, note_seconds
 from notebook_bcc.runs.leftover import end_left_kernel
 from notebook_bcc.runs.saver import NotebookSaver, notebook_metadata, shown_document
 from notebook_bcc.runs.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
@@ -51,8 +52,8 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
-    """Who is there while a run is carried out: somebody to ask, and somebody to warn."""
+class Interaction:
+    """Who can be asked and who is warned while a run is carried out."""
 
     person: Person | None
     warn: Callable[[str], None]
@@ -69,7 +70,7 @@ class Session:
         runner: Runner,
         kernel: Kernel,
         saver: NotebookSaver,
-        workshop: Workshop,
+        factories: RunFactories,
         warn: Callable[[str], None],
         cell_seconds: dict[str, float],
     ) -> None:
@@ -80,7 +81,7 @@ class Session:
         self._runner = runner
         self._kernel = kernel
         self._saver = saver
-        self._workshop = workshop
+        self._factories = factories
         self._warn = warn
         self._cell_seconds = cell_seconds
         self._begun: Entry | None = None
@@ -171,9 +172,9 @@ class Session:
         over = self._carried_out and state.stopped is not None and state.stopped.reason in _OVER
         if not over or self._kernel.identity.session == state.kernel.session:
             return
-        left = await end_left_kernel(state, self.folder, reason="the run is over", workshop=self._workshop)
+        left = await end_left_kernel(state, self.folder, reason="the run is over", factories=self._factories)
         if left is not None and not left.ended:
-            self._warn(f"kernel {left.session} at {state.kernel_url}: {left.reason}")
+            self._warn(f"kernel {left.session} at {state.kernel_spec}: {left.reason}")
 
     async def _verification(self, on_cell: OnCell | None) -> Verification | None:
         """Whether the notebook gives the same results; None if that was skipped. Raises BccError where it cannot be
@@ -196,10 +197,10 @@ class Session:
             worked_in=self.folder.work,
             output_bytes=self.state.limits.output_bytes,
             cell_seconds=self.state.limits.cell_seconds,
-            kernel_url=self.state.kernel_url,
+            kernel_spec=self.state.kernel_spec,
             seconds=self._cell_seconds,
         )
-        self._verifying = asyncio.create_task(verify_notebook(order, self._workshop, on_cell=on_cell))
+        self._verifying = asyncio.create_task(verify_notebook(order, self._factories, on_cell=on_cell))
         try:
             return await self._verifying
         except asyncio.CancelledError:
@@ -250,36 +251,35 @@ class Session:
 @asynccontextmanager
 async def session_of(
     folder: RunFolder,
-    journal: SqliteJournal,
+    journal: Journal,
     first: RunStarted,
     *,
-    workshop: Workshop,
-    company: Company,
-    planner_spec: str = "",
-    kernel_url: str | None = None,
+    factories: RunFactories,
+    interaction: Interaction,
+    planner_spec: PlannerSpec | None = None,
+    kernel_spec: KernelSpec | None = None,
 ) -> AsyncIterator[Session]:
     """A session on a journal whose lock this process holds. Closes the journal and everything it made.
 
-    `planner_spec` and `kernel_url` replace the ones that the run had, if they are given.
+    `planner_spec` and `kernel_spec` replace the ones that the run had, if they are given.
     """
     kernel = planner = keeper = session = None
     try:
         cell_seconds: dict[str, float] = {}
         state = await folded(journal, cell_seconds=cell_seconds)
-        if kernel_url is None:
-            kernel_url = state.kernel_url if state.seq else first.kernel_url
-        wish = KernelWish(name=first.kernel, cwd=folder.work, output_bytes=first.limits.output_bytes, url=kernel_url)
-        kernel = workshop.make_kernel(wish)
-        planner = await workshop.make_planner(planner_spec or state.planner or first.planner, folder)
+        if kernel_spec is None:
+            kernel_spec = state.kernel_spec if state.seq else first.chosen_kernel
+        kernel = factories.make_kernel(kernel_spec, cwd=folder.work, output_bytes=first.limits.output_bytes)
+        planner = await factories.make_planner(planner_spec or state.planner or first.chosen_planner, folder)
         runner = Runner(
             planner=planner,
             kernel=kernel,
             journal=journal,
-            registry=workshop.make_registry(),
-            person=company.person,
+            registry=factories.make_registry(),
+            person=interaction.person,
             state=state,
         )
-        saver = NotebookSaver(folder, warn=company.warn)
+        saver = NotebookSaver(folder, warn=interaction.warn)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")
         session = Session(
             folder=folder,
@@ -287,8 +287,8 @@ async def session_of(
             runner=runner,
             kernel=kernel,
             saver=saver,
-            workshop=workshop,
-            warn=company.warn,
+            factories=factories,
+            warn=interaction.warn,
             cell_seconds=cell_seconds,
         )
         yield session
@@ -307,26 +307,9 @@ async def session_of(
         await journal.close()
 
 
-async def folded(reader: JournalReader, *, cell_seconds: dict[str, float] | None = None) -> RunState:
-    """What is known about a run; how long its cells took goes into `cell_seconds`. Raises JournalCorrupt,
-    JournalTooNew."""
-    state = RunState()
-    async for entry in reader.read():
-        state = reduce(state, entry)
-        if cell_seconds is not None:
-            note_seconds(cell_seconds, entry)
-    return state
-
-
-def note_seconds(cell_seconds: dict[str, float], entry: Entry) -> None:
-    """Keep how long a cell took; the last time counts."""
-    if isinstance(entry.record, ActionCompleted) and entry.record.executed is not None:
-        cell_seconds[entry.record.executed] = entry.record.seconds
-
-
 def reader_language(state: RunState) -> str:
     """The language that the run was asked to write in, or an empty text."""
-    inputs = state.told.variables.get(INPUTS)
+    inputs = state.planner_context.variables.get(INPUTS)
     return str(inputs.get("lang", "")) if isinstance(inputs, dict) else ""
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from notebook_bcc import __version__
-from notebook_bcc.errors import KernelDied, RunRefused
+from notebook_bcc.errors import KernelDied, NotebookFailed, RunRefused
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_notebook
 from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec
 from notebook_bcc.protocol.vocabulary import CellType
-from notebook_bcc.runs.factories import KernelWish, Workshop
-from notebook_bcc.runs.folder import LARGE_FILE
+from notebook_bcc.runs.factories import RunFactories
+from notebook_bcc.runs.folder import LARGE_FILE, RunFolder
 
 VERIFIED = "verified"
 
@@ -76,13 +77,23 @@ class Verification:
         }
 
 
+def verified_stamp(folder: RunFolder) -> bool | None:
+    """Whether the run's notebook has given the same results again; None where that was not tried."""
+    try:
+        stamp = read_notebook(folder.notebook).run.get(VERIFIED)
+    except NotebookFailed:
+        return None
+    return stamp.get("ok") is True if isinstance(stamp, dict) else None
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyOrder:
     """Which notebook, with which files beside it, in which kernel, and within which limits.
 
     `inputs` are copied to `place` in the working directory. `worked_in` is where it was recorded. `tidy` says that
     `inputs` holds inputs and nothing else; otherwise hidden files, notebooks and runs in it are left out of the copy.
-    `seconds` are how long cells took when they were recorded.
+    `seconds` are how long cells took when they were recorded. Of `kernel_spec` the place counts, local without one: the
+    notebook names its kernel.
     """
 
     notebook: Path
@@ -92,24 +103,26 @@ class VerifyOrder:
     worked_in: Path | None = None
     output_bytes: int = 10_000_000
     cell_seconds: float = 0.0
-    kernel_url: str = ""
+    kernel_spec: KernelSpec | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-async def verify_notebook(order: VerifyOrder, workshop: Workshop, *, on_cell: OnCell | None = None) -> Verification:
+async def verify_notebook(
+    order: VerifyOrder, factories: RunFactories, *, on_cell: OnCell | None = None
+) -> Verification:
     """Run all code cells in order in a fresh kernel, compare, and stamp the result into the file.
 
     The cells work in a copy of `order.inputs`, so that nothing of the user's is touched. Raises NotebookFailed,
     KernelStartFailed, RunRefused.
     """
     file = read_notebook(order.notebook)
+    spec = (order.kernel_spec or LocalKernelSpec()).model_copy(update={"name": _kernel_name(file)})
     # A Jupyter Server that sees any folder of ours sees the one of the notebook.
-    place = order.notebook.parent if order.kernel_url else None
+    place = order.notebook.parent if not isinstance(spec, LocalKernelSpec) else None
     with tempfile.TemporaryDirectory(prefix="nbcc-verify-", dir=place, ignore_cleanup_errors=True) as scratch:
         work = Path(scratch) / "work"
         _copy_inputs(order, work)
-        wish = KernelWish(name=_kernel_name(file), cwd=work, output_bytes=order.output_bytes, url=order.kernel_url)
-        kernel = workshop.make_kernel(wish)
+        kernel = factories.make_kernel(spec, cwd=work, output_bytes=order.output_bytes)
         try:
             await kernel.start()
             cells, found = await _run_all(_code_cells(file), kernel, order=order, work=work, on_cell=on_cell)
@@ -117,7 +130,7 @@ async def verify_notebook(order: VerifyOrder, workshop: Workshop, *, on_cell: On
         finally:
             await kernel.close()
     result = Verification(
-        at=workshop.timestamp(), ok=not found, cells=cells, differences=tuple(found), versions=versions
+        at=factories.timestamp(), ok=not found, cells=cells, differences=tuple(found), versions=versions
     )
     stamp_notebook(order.notebook, **{VERIFIED: result.stamp()})
     return result

@@ -7,236 +7,126 @@ hanging, reads what there is from the start and then what is still to come; the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from notebook_bcc.errors import PlannerAnswerInvalid
-from notebook_bcc.server.rounds import Rounds
-from notebook_bcc.server.wire import Receive
 
-_Item = TypeVar("_Item")
-
-_TURN_SECONDS = 0.001
+Parts = AsyncGenerator[bytes, None]
+"""An answer as it is made: one part, or the lines of a stream."""
 
 
 class Answer:
-    """The parts of one answer. `failure` is what ended it, if it did not end well."""
+    """The parts of one answer. `failure` is what ended it, if it did not end well.
+
+    The planner works in a task of its own, so a slow or a lost client holds up nobody else.
+    """
 
     def __init__(
-        self,
-        *,
-        rounds: Rounds,
-        seconds: float,
-        most_bytes: int,
-        linger: float,
-        settled: Callable[[Answer], None],
-        ready: Sequence[bytes] | None = None,
+        self, parts: Parts, *, seconds: float, most_bytes: int, linger: float, ended: Callable[[Answer], None]
     ) -> None:
-        """`ready` are the parts of an answer that was given before."""
-        self.parts = list(ready or ())
+        """`seconds` is the time limit of each part; `linger` the time without a client after which it is stopped."""
+        self.parts: list[bytes] = []
         self.size = 0
-        self.ended = ready is not None
+        self.ended = False
         self.failure: BaseException | None = None
-        self._rounds = rounds
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._linger = linger
-        self._settled = settled
-        self._readers: set[Reader] = set()
-        self._progress = asyncio.get_running_loop().time()
-        self._left: float | None = None
+        self._on_end = ended
+        self._changed = asyncio.Event()
+        self._readers = 0
+        self._deadline: asyncio.TimerHandle | None = None
         self._reason: Exception | None = None
-        self._task: asyncio.Task[Any] | None = None  # Any: a request's own task or ours
-        self._over: asyncio.Future[None] | None = None
-
-    def start(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
-        """Let the planner work in a task of its own: a slow or a lost client holds up nobody else."""
-        self._task = asyncio.get_running_loop().create_task(self._work_in_turns(items, encode))
-        self._task.add_done_callback(self._done)
-
-    async def work(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
-        """Let the planner work in this task, to the end of its answer. Raises what the answer fails with."""
-        clock = asyncio.get_running_loop().time
-        with self._at_work():
-            async with aclosing(items) as stream:  # type: ignore[type-var]  # a generator in practice
-                async for item in stream:
-                    self._add(encode(item), clock())
-
-    async def make(self, whole: Awaitable[bytes]) -> None:
-        """The same for an answer that is one part."""
-        with self._at_work():
-            self._add(await whole, self._progress)
-
-    async def _work_in_turns(self, items: AsyncIterator[_Item], encode: Callable[[_Item], bytes]) -> None:
-        """A planner that never waits must not hold its actions back: whoever could not be served on the spot has a
-        turn after each part, and everybody else on this loop has one now and then."""
-        clock = asyncio.get_running_loop().time
-        turn = clock()
-        with self._at_work():
-            async with aclosing(items) as stream:  # type: ignore[type-var]  # a generator in practice
-                async for item in stream:
-                    now = clock()
-                    if not self._add(encode(item), now) or now - turn > _TURN_SECONDS:
-                        await asyncio.sleep(0)
-                        turn = clock()
-
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        """Ends the answer with what happens inside, and turns a cancellation of ours into its reason."""
-        self._task = asyncio.current_task()
-        self._rounds.add(self._look)
-        try:
-            yield
-        except BaseException as error:
-            cancelled = isinstance(error, asyncio.CancelledError)
-            # What it fails with after it was told to stop is a consequence, not the reason.
-            self._end(self._reason or (ConnectionError("the service is being stopped") if cancelled else error))
-            self._raise_reason()
-            raise
-        else:
-            self._end(self._reason)
-            self._raise_reason()
+        self._task = asyncio.create_task(self._work(parts))
+        self._task.add_done_callback(self._end)
 
     def stop(self, reason: Exception) -> None:
         """End it before its end, if it has not ended."""
-        if self._task is not None and not self.ended and self._reason is None:
+        if not self.ended and self._reason is None:
             self._reason = reason
             self._task.cancel()
 
     async def wait(self) -> None:
         """Until the answer has ended, well or not."""
-        while not self.ended:
-            self._over = self._over or asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._over)
+        await asyncio.wait({self._task})
 
-    def join(self, reader: Reader) -> None:
-        self._readers.add(reader)
-        self._left = None
+    async def follow(self, receive: Receive) -> AsyncGenerator[bytes, None]:
+        """Each part as soon as it is there, for the client behind `receive`.
 
-    def leave(self, reader: Reader) -> None:
-        """The last client to leave an answer that is not ready starts the clock: it may ask again."""
-        self._readers.discard(reader)
-        if not self._readers and not self.ended:
-            self._left = asyncio.get_running_loop().time()
-
-    def _add(self, part: bytes, now: float) -> bool:
-        """Whether every reader has it already."""
-        self.size = check_size(self.size + len(part), self._most_bytes)
-        self.parts.append(part)
-        self._progress = now
-        served = True
-        for reader in self._readers:
-            served = reader.offer(part) and served
-        return served
-
-    def _end(self, failure: BaseException | None) -> None:
-        self.failure = failure
-        self.ended = True
-        self._rounds.remove(self._look)
-        for reader in self._readers:
-            reader.wake()
-        if self._over is not None:
-            self._over.set_result(None)
-        self._settled(self)
-
-    def _raise_reason(self) -> None:
-        """What it was stopped for, instead of the cancellation that this took; not when others cancelled too."""
-        if self._reason is not None and self._task is not None and self._task.uncancel() == 0:
-            raise self._reason
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() and not self.ended:
-            # Stopped before its first step: `work` could not say so.
-            self._end(self._reason or ConnectionError("the service is being stopped"))
-        elif not task.cancelled():
-            # Looked at, so that nobody complains: whoever reads is told, and without a reader nobody has to be.
-            task.exception()
-
-    def _look(self, now: float) -> None:
-        if now - self._progress > self._seconds:
-            self.stop(TimeoutError(f"the planner took longer than {self._seconds:g} seconds"))
-        elif self._left is not None and now - self._left > self._linger:
-            self.stop(ConnectionError("no client is waiting any more"))
-        for reader in self._readers:
-            reader.look()
-
-
-def check_size(size: int, most: int) -> int:
-    """The size of an answer. Raises PlannerAnswerInvalid where it is beyond the limit."""
-    if size > most:
-        raise PlannerAnswerInvalid(planner="behind this service", reason=f"the answer is longer than {most} bytes")
-    return size
-
-
-class Reader:
-    """One client's place in an answer."""
-
-    def __init__(self, answer: Answer, receive: Receive, *, push: Callable[[bytes], bool] | None = None) -> None:
-        """`push` sends a part on the spot, or says that it cannot."""
-        self.gone = False
-        self._answer = answer
-        self._receive = receive
-        self._push = push
-        self._seen = 0
-        self._waiting: asyncio.Future[None] | None = None
-        self._watch: asyncio.Task[None] | None = None
-
-    def __enter__(self) -> Reader:
-        self._answer.join(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-        self._answer.leave(self)
-
-    async def take(self) -> Sequence[bytes]:
-        """The parts that are new, as soon as there are some; none at the end, or when the client has gone.
-
-        Raises what the answer failed with, after all that came before it.
+        Raises what the answer failed with, after all that came before it; ClientDisconnect when the client has gone.
         """
-        answer = self._answer
-        while self._seen == len(answer.parts) and not self.gone:
-            if answer.ended:
-                if answer.failure is not None:
-                    raise answer.failure
-                return ()
-            self._waiting = asyncio.get_running_loop().create_future()
-            await self._waiting
-        new = () if self.gone else answer.parts[self._seen :]
-        self._seen = len(answer.parts)
-        return new
+        watch = asyncio.create_task(_disconnected(receive))
+        watch.add_done_callback(lambda _: self._notify())
+        self._join()
+        seen = 0
+        try:
+            while not (self.ended and seen == len(self.parts)):
+                if watch.done():
+                    raise ClientDisconnect
+                if seen < len(self.parts):
+                    seen += 1
+                    yield self.parts[seen - 1]
+                else:
+                    await self._changed.wait()
+            if self.failure is not None:
+                raise self.failure
+        finally:
+            watch.cancel()
+            self._leave()
 
-    async def whole(self) -> Sequence[bytes]:
-        """All parts once the answer has ended; none when the client has gone. Raises like `take`."""
-        while await self.take():
-            pass
-        return () if self.gone else self._answer.parts
+    async def _work(self, parts: Parts) -> None:
+        try:
+            async with asyncio.timeout(self._seconds) as limit, aclosing(parts):
+                async for part in parts:
+                    self._add(part)
+                    limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                    # Readers have a turn: a planner that never waits must not hold its parts back.
+                    await asyncio.sleep(0)
+        except TimeoutError as error:
+            if limit.expired():
+                raise TimeoutError(f"the planner took longer than {self._seconds:g} seconds") from error
+            raise
 
-    def offer(self, part: bytes) -> bool:
-        """Take the newest part. One that cannot be sent on the spot, or would overtake others, is left to `take`."""
-        waiting = self._waiting is not None and not self._waiting.done()
-        if waiting and self._push is not None and self._push(part):
-            self._seen += 1
-            return True
-        self.wake()
-        return False
+    def _add(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.size > self._most_bytes:
+            reason = f"the answer is longer than {self._most_bytes} bytes"
+            raise PlannerAnswerInvalid(planner="behind this service", reason=reason)
+        self.parts.append(part)
+        self._notify()
 
-    def wake(self) -> None:
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+    def _end(self, task: asyncio.Task[None]) -> None:
+        stopped = ConnectionError("the service is being stopped")
+        # What it fails with after it was told to stop is a consequence, not the reason.
+        self.failure = self._reason or (stopped if task.cancelled() else task.exception())
+        self.ended = True
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._on_end(self)
+        self._notify()
 
-    def look(self) -> None:
-        """The client is watched once the first round finds it still waiting; most answers are given before that."""
-        if self._watch is None:
-            self._watch = asyncio.get_running_loop().create_task(self._see_it_go())
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
-    async def _see_it_go(self) -> None:
-        """A GET has an empty body to be received before that; nothing else comes."""
-        for _ in range(2):
-            if (await self._receive())["type"] == "http.disconnect":
-                self.gone = True
-                self._answer.leave(self)
-                self.wake()
-                return
+    def _join(self) -> None:
+        self._readers += 1
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _leave(self) -> None:
+        """The last client to leave an answer that is not ready starts the clock: it may ask again."""
+        self._readers -= 1
+        if not self._readers and not self.ended:
+            gone = ConnectionError("no client is waiting any more")
+            self._deadline = asyncio.get_running_loop().call_later(self._linger, self.stop, gone)
+
+
+async def _disconnected(receive: Receive) -> None:
+    """Until the client has gone. Nothing else comes after the body; a GET has an empty one first."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,253 +1,131 @@
-"""The endpoints that ask the planner: from a request's bytes to its answer."""
+"""The endpoints that ask the planner: from a request to its response."""
 
 from __future__ import annotations
 
+import functools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
+from contextlib import aclosing
 from typing import Any
 
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
 from notebook_bcc.errors import BccError, MessageInvalid
-from notebook_bcc.protocol.deferred import DEEPEST, QuickReader, was_read
 from notebook_bcc.protocol.dialects import request_from_v1
 from notebook_bcc.protocol.messages import Request
-from notebook_bcc.server.answers import Answer, Reader, check_size
-from notebook_bcc.server.body import Decoded, body_here, decode, query_fields, read_body
-from notebook_bcc.server.first_step import Unfinished, first_step
+from notebook_bcc.server.answers import Answer, Parts
+from notebook_bcc.server.body import decode, query_fields, read_body
 from notebook_bcc.server.memory import Memory, key_of
 from notebook_bcc.server.metrics import Metrics
-from notebook_bcc.server.problems import Problem, invalid, planner_failure, retry_after
-from notebook_bcc.server.rounds import Rounds
+from notebook_bcc.server.problems import Problem, failed, invalid
+from notebook_bcc.server.responses import NDJSON, LineStream
 from notebook_bcc.server.settings import ServerSettings
-from notebook_bcc.server.wire import NDJSON, REPLAYED, Receive, Reply, Scope, header
 from notebook_bcc.server.work import Work, gathered
 
 LOG = logging.getLogger(__name__)
 
+_JSON = "application/json"
 _POSITION = (
     *("stage_id", "current_stage_id", "step_id", "current_step_id", "step_index"),
     *("behavior_id", "behavior_iteration"),
 )
 _OBJECTS = ("context", "behavior_feedback")
 _IDS = ("request_id", "run_id", "attempt")
-_TRY_AGAIN = 100
 
-Source = Callable[[Request], Coroutine[Any, Any, bytes]]
-
-
-class _Habit:
-    """Whether the planner reads what it is asked. For one that does, the quick check would be done for nothing."""
-
-    def __init__(self) -> None:
-        self._reads = False
-        self._spared = 0
-
-    def is_worth_a_try(self) -> bool:
-        if not self._reads:
-            return True
-        # It may have changed, or have read for once only.
-        self._spared += 1
-        return self._spared % _TRY_AGAIN == 0
-
-    def note(self, quick: Request | None) -> None:
-        """What became of a request that was checked quickly, if this one was."""
-        if quick is not None:
-            self._reads = was_read(quick)
+Source = Callable[[Request], Parts]
 
 
 class Endpoints:
-    """Each method answers one request, well or with a problem; only what nobody foresaw is raised."""
+    """Each method answers one request. Raises Problem for a refusal or a failure of the planner."""
 
-    def __init__(
-        self, *, work: Work, memory: Memory, metrics: Metrics, settings: ServerSettings, rounds: Rounds
-    ) -> None:
+    def __init__(self, *, work: Work, memory: Memory, metrics: Metrics, settings: ServerSettings) -> None:
         self._work = work
-        self._rounds = rounds
         self._memory = memory
         self._metrics = metrics
         self._settings = settings
-        self._quick = QuickReader()
-        self._planning, self._generating = _Habit(), _Habit()
-        # A text that is longer than allowed needs a body that is; a depth that is, is not for the quick reader.
-        self._quick_bytes = settings.string_bytes if settings.json_depth >= DEEPEST else -1
 
-    async def planning(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        quick = self._request_here(scope, self._planning)
-        request = quick or await self._request(scope, receive, reply)
-        if request is not None:
-            await self._whole("/planning", request, receive, reply, self._work.planning)
-            self._planning.note(quick)
+    async def planning(self, http: HttpRequest) -> Response:
+        return await self._whole(http, await self._read(http), self._work.planning)
 
-    async def generating(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        quick = self._request_here(scope, self._generating)
-        request = quick or await self._request(scope, receive, reply)
-        if request is not None:
-            await self._actions("/generating", request, scope, receive, reply)
-            self._generating.note(quick)
+    async def generating(self, http: HttpRequest) -> Response:
+        return await self._actions(http, await self._read(http), self._work.generating)
 
-    async def generate(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        """The spare of /generating; with `options.repair` the source of one cell instead."""
-        request = await self._request(scope, receive, reply)
-        if request is None:
-            return
-        if request.options.repair is None:
-            await self._actions("/generate", request, scope, receive, reply)
-        else:
-            await self._whole("/generate", request, receive, reply, self._work.repair)
+    async def generate(self, http: HttpRequest) -> Response:
+        """The fallback of /generating; with `options.repair` the source of one cell instead."""
+        request = await self._read(http)
+        if request.options.repair is not None:
+            return await self._whole(http, request, self._work.repair)
+        return await self._actions(http, request, functools.partial(self._work.generating, fallback=True))
 
-    async def actions_v1(self, scope: Scope, receive: Receive, reply: Reply) -> None:
+    async def actions_v1(self, http: HttpRequest) -> Response:
         """A GET carries the position in its query; one with a body is read like a POST."""
-        if scope["method"] == "POST" or header(scope, b"content-length") not in (None, b"0"):
-            request = await self._request(scope, receive, reply, request_from_v1)
+        if http.method == "POST" or http.headers.get("content-length", "0") != "0":
+            request = await self._read(http, request_from_v1)
         else:
-            request = await self._query(scope, reply)
-        if request is not None:
-            await self._whole("/v1/actions", request, receive, reply, self._work.actions_v1)
+            request = _parsed(request_from_v1, self._query_data(http))
+        return await self._whole(http, request, self._work.actions_v1)
 
-    async def reflection_v1(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        request = await self._request(scope, receive, reply, request_from_v1)
-        if request is not None:
-            await self._whole("/v1/reflection", request, receive, reply, self._work.reflection_v1)
+    async def reflection_v1(self, http: HttpRequest) -> Response:
+        return await self._whole(http, await self._read(http, request_from_v1), self._work.reflection_v1)
 
-    async def _request(
-        self, scope: Scope, receive: Receive, reply: Reply, parse: Callable[[Any], Request] = Request.parse
-    ) -> Request | None:
-        """The request in the body, or None after it was refused or its client has gone."""
-        body = body_here(scope, self._settings)
-        if body is None:
-            body = await read_body(receive, self._settings, rounds=self._rounds)
-        if isinstance(body, bytes):
-            found = self._parsed(body, parse)
-            if not isinstance(found, Problem):
-                return found
-            body = found
-        if body is not None:
-            await reply.problem(body)
-        return None
+    async def _read(self, http: HttpRequest, parse: Callable[[Any], Request] = Request.parse) -> Request:
+        return _parsed(parse, decode(await read_body(http, self._settings), self._settings))
 
-    def _request_here(self, scope: Scope, habit: _Habit) -> Request | None:
-        """The request, where it is there whole, as nearly every client sends it, and not likely to be read."""
-        if not habit.is_worth_a_try():
-            return None
-        body = body_here(scope, self._settings)
-        if not isinstance(body, bytes) or len(body) > self._quick_bytes:
-            return None
-        return self._quick.read(body)
-
-    def _parsed(self, body: bytes, parse: Callable[[Any], Request]) -> Request | Problem:
-        decoded = decode(body, self._settings)
-        if isinstance(decoded, Problem):
-            return decoded
-        try:
-            return parse(decoded.data)
-        except MessageInvalid as error:
-            return invalid(error)
-
-    async def _query(self, scope: Scope, reply: Reply) -> Request | None:
-        found = self._query_data(scope)
-        if isinstance(found, Problem):
-            await reply.problem(found)
-            return None
-        try:
-            return request_from_v1(found.data)
-        except MessageInvalid as error:
-            await reply.problem(invalid(error))
-            return None
-
-    def _query_data(self, scope: Scope) -> Decoded | Problem:
+    def _query_data(self, http: HttpRequest) -> dict[str, Any]:
         """The body that a POST would have had."""
-        fields = query_fields(scope)
-        if isinstance(fields, Problem):
-            return fields
-        objects: dict[str, Any] = {}
-        for name in _OBJECTS:
-            if name in fields:
-                decoded = decode(fields[name].encode(errors="replace"), self._settings)
-                if isinstance(decoded, Problem):
-                    return Problem(422, "invalid_message", "The query is not valid.", [(name, decoded.message)])
-                objects[name] = decoded.data
+        fields = query_fields(http)
+        objects = {name: self._query_object(name, fields[name]) for name in _OBJECTS if name in fields}
         location = {name: fields[name] for name in _POSITION if name in fields}
         options = {name: fields[name] for name in _IDS if name in fields}
         observation = {"location": location, "context": objects.pop("context", None)}
-        return Decoded({"observation": observation, "options": options, **objects})
+        return {"observation": observation, "options": options, **objects}
 
-    async def _whole(self, endpoint: str, request: Request, receive: Receive, reply: Reply, source: Source) -> None:
-        """One JSON object, made once whoever asks and how often."""
-        key = key_of(endpoint, request.options)
+    def _query_object(self, name: str, text: str) -> Any:  # Any: whatever a peer sent
         try:
-            answer = self._memory.find(key)
-            if replayed := answer is not None:
-                self._metrics.replayed(endpoint)
-                whole = await self._read(answer, receive)
-            else:
-                made = first_step(source(request))
-                if isinstance(made, Unfinished):
-                    whole = await self._make(self._memory.begin(key), made, receive)
-                else:
-                    # Made without a wait: nobody else can have asked for it meanwhile.
-                    self._memory.keep(key, (made,), check_size(len(made), self._settings.answer_bytes))
-                    whole = made
-        except (BccError, OSError) as failure:
-            await self._failed(failure, endpoint, request, reply)
-            return
-        if whole is not None:
-            await reply.whole(whole, headers=REPLAYED if replayed else ())
+            return decode(text.encode(errors="replace"), self._settings)
+        except Problem as problem:
+            problems = [(name, problem.message)]
+            raise Problem(422, "invalid_message", "The query is not valid.", problems=problems) from problem
 
-    async def _make(self, answer: Answer, rest: Awaitable[bytes], receive: Receive) -> bytes | None:
-        """What the planner says; None when nobody waits for it any more."""
-        with Reader(answer, receive) as reader:
-            # Nothing is sent before it has ended: no client can hold it up, and a task of its own costs.
-            await answer.make(rest)
-            return b"".join(await reader.whole()) or None
+    async def _whole(self, http: HttpRequest, request: Request, source: Source) -> Response:
+        """One JSON object, made once whoever asks and how often."""
+        parts, headers = self._ask(http, request, source)
+        return Response(b"".join([part async for part in parts]), headers=headers, media_type=_JSON)
 
-    async def _read(self, answer: Answer, receive: Receive) -> bytes | None:
-        with Reader(answer, receive) as reader:
-            return b"".join(await reader.whole()) or None
-
-    async def _actions(self, endpoint: str, request: Request, scope: Scope, receive: Receive, reply: Reply) -> None:
-        answer, replayed = self._memory.answer(key_of(endpoint, request.options))
-        self._count(endpoint, replayed)
-        headers = REPLAYED if replayed else ()
+    async def _actions(self, http: HttpRequest, request: Request, source: Source) -> Response:
+        lines, headers = self._ask(http, request, source)
         # An HTTP/1.0 answer ends with its connection: a broken stream would look like a whole one.
-        streams = request.options.stream and scope.get("http_version") != "1.0"
-        push = reply.push if streams and not replayed else None
-        with Reader(answer, receive, push=push) as reader:
-            try:
-                if not replayed:
-                    await self._begin(answer, request, spare=endpoint == "/generate", streams=streams)
-                while lines := await reader.take():
-                    if streams:
-                        await reply.lines(lines, headers=headers)
-            except (BccError, OSError) as failure:
-                await self._failed(failure, endpoint, request, reply)
-                return
-        if reader.gone:
-            return
-        self._metrics.actions(len(answer.parts))
-        if reply.status:
-            await reply.end()
-        elif request.options.stream:
-            await reply.whole(b"".join(answer.parts), content=NDJSON, headers=headers)
-        else:
-            await reply.whole(gathered(answer.parts), headers=headers)
+        if request.options.stream and http.scope["http_version"] != "1.0":
+            return LineStream(lines, headers=headers, metrics=self._metrics)
+        found = [line async for line in lines]
+        self._metrics.actions(len(found))
+        if request.options.stream:
+            return Response(b"".join(found), headers=headers, media_type=NDJSON)
+        return Response(gathered(found), headers=headers, media_type=_JSON)
 
-    async def _begin(self, answer: Answer, request: Request, *, spare: bool, streams: bool) -> None:
-        actions = self._work.actions(request, spare=spare)
-        if streams:
-            answer.start(actions, self._work.line)
-        else:
-            await answer.work(actions, self._work.line)
+    def _ask(self, http: HttpRequest, request: Request, source: Source) -> tuple[Parts, dict[str, str]]:
+        """The parts of the answer, begun here or before, and the header that tells which."""
+        endpoint = http.scope["path"]
+        answer, replayed = self._memory.answer(key_of(endpoint, request.options), lambda: source(request))
+        if not replayed:
+            return self._follow(http, request, answer), {}
+        self._metrics.replayed(endpoint)
+        return self._follow(http, request, answer), {"idempotent-replayed": "true"}
 
-    def _count(self, endpoint: str, replayed: bool) -> None:
-        if replayed:
-            self._metrics.replayed(endpoint)
+    async def _follow(self, http: HttpRequest, request: Request, answer: Answer) -> Parts:
+        try:
+            async with aclosing(answer.follow(http.receive)) as parts:
+                async for part in parts:
+                    yield part
+        except (BccError, OSError) as failure:
+            ids = (request.options.run_id, request.options.request_id)
+            LOG.warning("%s failed for run %r, request %r: %s", http.scope["path"], *ids, failure)
+            raise failed(failure) from failure
 
-    async def _failed(self, failure: BccError | OSError, endpoint: str, request: Request, reply: Reply) -> None:
-        """A status where the answer has not begun; else the stream is left without its end, which breaks it."""
-        ids = (request.options.run_id, request.options.request_id)
-        LOG.warning("%s failed for run %r, request %r: %s", endpoint, *ids, failure)
-        if reply.status:
-            self._metrics.broken()
-        elif isinstance(failure, BccError | TimeoutError):
-            await reply.problem(planner_failure(failure))
-        else:
-            await reply.problem(Problem(503, "interrupted", f"There is no answer: {failure}.", headers=retry_after(1)))
+
+def _parsed(parse: Callable[[Any], Request], data: Any) -> Request:  # Any: decoded, not validated yet
+    try:
+        return parse(data)
+    except MessageInvalid as error:
+        raise invalid(error) from error

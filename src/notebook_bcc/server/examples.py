@@ -117,6 +117,6 @@ ERROR: dict[str, Any] = {
     "error": {
         "code": "invalid_message",
         "message": "Request is not valid.",
-        "problems": [{"path": "observation.location.progress", "problem": "Field required"}],
+        "problems": [{"path": "observation.location.progress", "problem": "is required"}],
     }
 }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from notebook_bcc.protocol.messages import Options
-from notebook_bcc.server.answers import Answer
-from notebook_bcc.server.rounds import Rounds
+from notebook_bcc.server.answers import Answer, Parts
 from notebook_bcc.server.settings import ServerSettings
 
 Key = tuple[str, ...]
@@ -18,8 +17,7 @@ Key = tuple[str, ...]
 
 @dataclass(slots=True)
 class _Kept:
-    parts: Sequence[bytes]
-    size: int
+    answer: Answer
     used: float
 
 
@@ -30,9 +28,8 @@ class Memory:
     from several processes are the planner's business.
     """
 
-    def __init__(self, settings: ServerSettings, *, rounds: Rounds, clock: Callable[[], float]) -> None:
+    def __init__(self, settings: ServerSettings, *, clock: Callable[[], float]) -> None:
         self._settings = settings
-        self._rounds = rounds
         self._clock = clock
         self._running: dict[Key, Answer] = {}
         self._unnamed: set[Answer] = set()
@@ -46,47 +43,10 @@ class Memory:
     def kept_bytes(self) -> int:
         return self._bytes
 
-    def answer(self, key: Key | None) -> tuple[Answer, bool]:
-        """The answer of that key and whether there was one; a new one is the caller's to set to work at once."""
-        known = self.find(key)
-        return (known, True) if known is not None else (self.begin(key), False)
-
-    def find(self, key: Key | None) -> Answer | None:
-        """The answer of that key, ready or being given."""
-        if key is None:
-            return None
-        if (running := self._running.get(key)) is not None:
-            return running
-        kept = self._kept.get(key)
-        if kept is None:
-            return None
-        now = self._clock()
-        if kept.used <= now - self._settings.remembered_seconds:
-            return None
-        kept.used = now
-        self._kept.move_to_end(key)
-        return self._new(key, kept)
-
-    def begin(self, key: Key | None) -> Answer:
-        """A new answer, to be set to work at once."""
-        made = self._new(key)
-        if key is None:
-            self._unnamed.add(made)
-        else:
-            self._running[key] = made
-        return made
-
-    def keep(self, key: Key | None, parts: Sequence[bytes], size: int) -> None:
-        """Remember an answer that was given well."""
-        if key is None:
-            return
-        now = self._clock()
-        if (old := self._kept.pop(key, None)) is not None:
-            # Too old to be found, and not forgotten yet.
-            self._bytes -= old.size
-        self._kept[key] = _Kept(parts, size, now)
-        self._bytes += size
-        self._forget_old(now)
+    def answer(self, key: Key | None, make: Callable[[], Parts]) -> tuple[Answer, bool]:
+        """The answer of that key, ready or being given, and whether there was one; `make` begins a new one."""
+        known = None if key is None else self._find(key)
+        return (known, True) if known is not None else (self._begin(key, make()), False)
 
     async def close(self) -> None:
         """Stop every answer that is being given."""
@@ -95,24 +55,43 @@ class Memory:
             answer.stop(ConnectionError("the service is being stopped"))
         await asyncio.gather(*(answer.wait() for answer in under_way))
 
-    def _new(self, key: Key | None, kept: _Kept | None = None) -> Answer:
-        return Answer(
-            rounds=self._rounds,
+    def _find(self, key: Key) -> Answer | None:
+        if (running := self._running.get(key)) is not None:
+            return running
+        now = self._clock()
+        self._forget_old(now)
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        kept.used = now
+        self._kept.move_to_end(key)
+        return kept.answer
+
+    def _begin(self, key: Key | None, parts: Parts) -> Answer:
+        made = Answer(
+            parts,
             seconds=self._settings.answer_seconds,
             most_bytes=self._settings.answer_bytes,
             # Nobody can ask again for an answer without a key.
             linger=0 if key is None else self._settings.linger_seconds,
-            settled=functools.partial(self._settle, key),
-            ready=None if kept is None else kept.parts,
+            ended=functools.partial(self._ended, key),
         )
+        if key is None:
+            self._unnamed.add(made)
+        else:
+            self._running[key] = made
+        return made
 
-    def _settle(self, key: Key | None, answer: Answer) -> None:
+    def _ended(self, key: Key | None, answer: Answer) -> None:
         if key is None:
             self._unnamed.discard(answer)
             return
         del self._running[key]
         if answer.failure is None:
-            self.keep(key, answer.parts, answer.size)
+            now = self._clock()
+            self._kept[key] = _Kept(answer, now)
+            self._bytes += answer.size
+            self._forget_old(now)
 
     def _forget_old(self, now: float) -> None:
         """Least recently used first, which is also the order of age."""
@@ -124,7 +103,7 @@ class Memory:
             or kept[next(iter(kept))].used <= oldest
         ):
             _, forgotten = kept.popitem(last=False)
-            self._bytes -= forgotten.size
+            self._bytes -= forgotten.answer.size
 
 
 def key_of(endpoint: str, options: Options) -> Key | None:

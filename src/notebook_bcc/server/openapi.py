@@ -110,7 +110,7 @@ def _generate(errors: tuple[int, ...]) -> Json:
     either = {"anyOf": [_ref("GeneratingResponse"), _ref("Repair")]}
     return _operation(
         "generate",
-        "The spare of /generating; with `options.repair` the source to run instead of a cell that failed.",
+        "The fallback of /generating; with `options.repair` the source to run instead of a cell that failed.",
         body=_body("Request", together=examples.REQUEST, repair=examples.REPAIR_REQUEST),
         answer=_json(either, together=examples.GENERATING_RESPONSE, repair=examples.REPAIR) | _lines(),
         errors=errors,

@@ -10,7 +10,7 @@ from typing import Any
 # Any: the document is JSON.
 Json = dict[str, Any]
 
-SECURITY_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _REF = "#/components/schemas/"
 _STYLE = """
 :root { color-scheme: light dark; }

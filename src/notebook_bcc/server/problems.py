@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+
+from starlette.responses import Response
 
 from notebook_bcc.errors import BccError, MessageInvalid, PlannerUnreachable
 
@@ -14,21 +15,28 @@ _MOST_PROBLEMS = 20
 _LONGEST_PATH = 300
 _LONGEST_TEXT = 2000
 
-Headers = tuple[tuple[bytes, bytes], ...]
 
+class Problem(Exception):
+    """A refusal or a failure. Raised by an endpoint, it becomes the response."""
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A refusal or a failure, as the client is told it."""
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        problems: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.problems = problems
+        self.headers = headers
 
-    status: int
-    code: str
-    message: str
-    problems: Sequence[tuple[str, str]] = ()
-    headers: Headers = ()
-
-    def to_json(self) -> bytes:
-        """ASCII only, so that no text from the request can make it invalid."""
+    def response(self) -> Response:
+        """In ASCII only, so that no text from the request can make it invalid."""
         shown = [
             {"path": path[:_LONGEST_PATH], "problem": problem[:_LONGEST_TEXT]}
             for path, problem in self.problems[:_MOST_PROBLEMS]
@@ -36,15 +44,16 @@ class Problem:
         more = len(self.problems) - len(shown)
         message = f"{self.message} ({more} more problems are not listed)" if more > 0 else self.message
         error = {"code": self.code, "message": message[:_LONGEST_TEXT], "problems": shown}
-        return json.dumps({"error": error}, separators=(",", ":")).encode()
+        body = json.dumps({"error": error}, separators=(",", ":"))
+        return Response(body, self.status, self.headers, "application/json")
 
 
 def invalid(error: MessageInvalid) -> Problem:
     """422: the body is JSON, and not the message that is wanted."""
-    return Problem(422, "invalid_message", f"{error.what} is not valid.", error.problems)
+    return Problem(422, "invalid_message", f"{error.what} is not valid.", problems=error.problems)
 
 
-def planner_failure(failure: BccError | TimeoutError) -> Problem:
+def failed(failure: BccError | OSError) -> Problem:
     """503 where trying again may help, 504 where it took too long, 502 for an answer that is none."""
     match failure:
         case PlannerUnreachable(retry_after=None):
@@ -53,10 +62,12 @@ def planner_failure(failure: BccError | TimeoutError) -> Problem:
             return Problem(503, "planner_unreachable", str(failure), headers=retry_after(seconds))
         case TimeoutError():
             return Problem(504, "planner_too_slow", str(failure))
+        case OSError():
+            return Problem(503, "interrupted", f"There is no answer: {failure}.", headers=retry_after(1))
         case _:
             return Problem(502, "planner_failed", str(failure))
 
 
-def retry_after(seconds: float) -> Headers:
+def retry_after(seconds: float) -> Mapping[str, str]:
     """The header that says when to come back; whole seconds, rounded up."""
-    return ((b"retry-after", b"%d" % max(0, math.ceil(seconds))),)
+    return {"retry-after": str(max(0, math.ceil(seconds)))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable
 
@@ -10,9 +11,10 @@ import uvicorn
 
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.server.app import App
-from notebook_bcc.server.connection import Connection
 
 _BACKLOG = 512
+# For the last words to clients, before uvicorn cancels what is left.
+_LAST_SECONDS = 2
 
 
 async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: float = 10.0) -> None:
@@ -24,7 +26,8 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
     listener = _listen(app.settings.host, app.settings.port)
     config = uvicorn.Config(
         app,
-        http=Connection,  # type: ignore[arg-type]  # any protocol of asyncio will do, a buffered one too
+        # Also where httptools is installed: h11 bounds the head of a request.
+        http="h11",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -32,9 +35,9 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
         lifespan="on",
         # Nobody in front of us is believed about who the client is.
         proxy_headers=False,
-        timeout_graceful_shutdown=max(1, round(grace)),
+        timeout_graceful_shutdown=math.ceil(grace) + _LAST_SECONDS,
     )
-    server = _Server(config, ready=lambda: ready(_address(listener)) if ready is not None else None)
+    server = _Server(config, app, grace=grace, ready=lambda: ready(_address(listener)) if ready is not None else None)
     with listener:
         serving = asyncio.create_task(server.serve([listener]))
         try:
@@ -46,15 +49,29 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready."""
+    """Says when it is ready, and stops the answers that outlast the grace."""
 
-    def __init__(self, config: uvicorn.Config, *, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: App, *, grace: float, ready: Callable[[], None]) -> None:
         super().__init__(config)
+        self._app = app
+        self._grace = grace
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Clients are told that there is no answer; uvicorn would cancel their requests and log each as a fault."""
+        stopping = asyncio.create_task(self._stop_answers())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            stopping.cancel()
+
+    async def _stop_answers(self) -> None:
+        await asyncio.sleep(self._grace)
+        await self._app.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

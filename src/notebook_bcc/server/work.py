@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -14,13 +14,14 @@ from notebook_bcc.protocol.dialects import response_to_v1
 from notebook_bcc.protocol.message import Message, encoded
 from notebook_bcc.protocol.messages import BehaviorInfo, PlanningResponse, Request, TransitionAdvice
 from notebook_bcc.protocol.ndjson import encode_line
+from notebook_bcc.server.answers import Parts
 
 _ACTION, _END = b'{"action":', b"}\n"
 _WARNING = b'{"warning":'
 
 
 class Work:
-    """Asks one planner. Each method gives an answer whole, or line by line.
+    """Asks one planner. Each method gives the parts of an answer: one JSON object, or the lines of a stream.
 
     Raises what the planner raises, and PlannerAnswerInvalid for what cannot be sent.
     """
@@ -29,20 +30,22 @@ class Work:
         self._planner = planner
         self._line_bytes = line_bytes
 
-    async def planning(self, request: Request) -> bytes:
-        return self._encoded(await self._planner.plan(request))
+    async def planning(self, request: Request) -> Parts:
+        yield self._encoded(await self._planner.plan(request))
 
-    def actions(self, request: Request, *, spare: bool) -> AsyncIterator[Generated]:
-        """The actions and warnings of a behavior; `line` writes each of them."""
-        return self._planner.generate(request, spare=spare)
+    async def generating(self, request: Request, *, fallback: bool = False) -> Parts:
+        """A line of NDJSON for each action and each warning of a behavior."""
+        async with aclosing(self._planner.generate(request, fallback=fallback)) as stream:  # type: ignore[type-var]
+            async for item in stream:
+                yield self._line(item)
 
-    async def repair(self, request: Request) -> bytes:
-        return self._encoded({"source": await self._planner.repair(request)})
+    async def repair(self, request: Request) -> Parts:
+        yield self._encoded({"source": await self._planner.repair(request)})
 
-    async def reflection_v1(self, request: Request) -> bytes:
-        return self._encoded(response_to_v1(await self._planner.plan(request)))
+    async def reflection_v1(self, request: Request) -> Parts:
+        yield self._encoded(response_to_v1(await self._planner.plan(request)))
 
-    async def actions_v1(self, request: Request) -> bytes:
+    async def actions_v1(self, request: Request) -> Parts:
         """The one answer that v1 has for a judgement and a behavior.
 
         A client of the first document knows no planning before a behavior: at the beginning of a run, a stage and a
@@ -62,9 +65,9 @@ class Work:
                 async for item in stream:
                     _sort(item, actions, warnings)
         more = {"warnings": warnings} if warnings else {}
-        return self._encoded(response_to_v1(judged, actions) | more)
+        yield self._encoded(response_to_v1(judged, actions) | more)
 
-    def line(self, item: Generated) -> bytes:
+    def _line(self, item: Generated) -> bytes:
         """A line of NDJSON. That of a warning is skipped, with a warning, by readers that do not know it."""
         if isinstance(item, StreamWarning):
             return _warning(item.message)

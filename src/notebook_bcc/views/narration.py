@@ -41,7 +41,7 @@ Tone = Literal["head", "info", "good", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NarrationLine:
     """One thing worth a line. `depth` is its level in the plan; `lasting` lines stay above the live view."""
 
     text: str
@@ -50,15 +50,17 @@ class Line:
     lasting: bool = False
 
 
-def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
+def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLine]:
     """The lines of one entry; `state` is the one after it. Most entries have none."""
     match entry.record:
         case RunStarted() as record:
-            yield Line(words("run_started", run=record.run_id), "head", lasting=True)
+            yield NarrationLine(words("run_started", run=record.run_id), "head", lasting=True)
             if record.goal:
-                yield Line(words("goal", goal=one_line(record.goal)))
+                yield NarrationLine(words("goal", goal=one_line(record.goal)))
         case RunResumed():
-            yield Line(words("run_resumed", run=state.run_id, actions=state.actions_completed), "head", lasting=True)
+            yield NarrationLine(
+                words("run_resumed", run=state.run_id, actions=state.actions_completed), "head", lasting=True
+            )
         case Transitioned() as record:
             yield from _transition(record, state, words)
         case ActionCompleted() as record:
@@ -66,26 +68,26 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
         case RepairTried() as record:
             key = "no_repair" if record.repaired is None else "repair"
             text = words(key, cell=record.cell_id, attempt=record.attempt, error=one_line(record.error))
-            yield Line(text, "warning", 3)
+            yield NarrationLine(text, "warning", 3)
         case Warned() as record:
-            yield Line(words("warning", message=one_line(record.message)), "warning", 1, lasting=True)
+            yield NarrationLine(words("warning", message=one_line(record.message)), "warning", 1, lasting=True)
         case EventRefused() as record:
             text = words("refused", event=record.event, reason=one_line(record.reason))
-            yield Line(text, "warning", 1, lasting=True)
+            yield NarrationLine(text, "warning", 1, lasting=True)
         case ArtifactPromoted() as record:
             artifact = record.artifact
             text = words("promoted", artifact=artifact.artifact_id, variable=artifact.parent or artifact.variable_name)
-            yield Line(text, depth=3)
+            yield NarrationLine(text, depth=3)
         case PromotionFailed() as record:
             text = words("not_promoted", artifact=record.artifact_id, error=one_line(record.error))
-            yield Line(text, "warning", 3, lasting=True)
+            yield NarrationLine(text, "warning", 3, lasting=True)
         case PlanUpdateDecided() as record:
             key = "update_confirmed" if record.confirmed else "update_rejected"
             if record.confirmed and record.by == "policy" and state.policies.confirm == "offer":
                 key = "update_accepted_by_policy"
-            yield Line(words(key), depth=1, lasting=True)
+            yield NarrationLine(words(key), depth=1, lasting=True)
         case ProposalDropped() as record:
-            yield Line(words("update_dropped", reason=one_line(record.reason)), "warning", 1, lasting=True)
+            yield NarrationLine(words("update_dropped", reason=one_line(record.reason)), "warning", 1, lasting=True)
         case KernelStarted() | KernelAttached() | KernelAbandoned() | KernelLost() | CellRerun() | KernelRebuilt():
             yield from _kernel(entry, state, words)
         case RunStopped() as record:
@@ -94,77 +96,77 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
             return
 
 
-def _transition(record: Transitioned, state: RunState, words: Words) -> Iterator[Line]:
+def _transition(record: Transitioned, state: RunState, words: Words) -> Iterator[NarrationLine]:
     match record.event:
         case Event.START_WORKFLOW | Event.NEXT_STAGE if state.plan is not None and state.stage is not None:
             number = 1 + [stage.id for stage in state.plan.stages].index(state.stage.id)
             text = words("stage", number=number, of=len(state.plan.stages), title=one_line(state.stage.title))
-            yield Line(text, "head", lasting=True)
+            yield NarrationLine(text, "head", lasting=True)
         case Event.START_STEP | Event.NEXT_STEP if state.stage is not None and state.step is not None:
             number = 1 + [step.id for step in state.stage.steps].index(state.step.id)
             text = words("step", number=number, of=len(state.stage.steps), title=one_line(state.step.title))
-            yield Line(text, "info", 1)
+            yield NarrationLine(text, "info", 1)
         case Event.START_BEHAVIOR | Event.NEXT_BEHAVIOR:
             focus = one_line(state.behaviors.focus or state.behaviors.goal)
             key = "behavior_focus" if focus else "behavior"
-            yield Line(words(key, number=state.position.iteration, focus=focus), "info", 2)
+            yield NarrationLine(words(key, number=state.position.iteration, focus=focus), "info", 2)
         case Event.COMPLETE_STEP if state.steps.completed and state.steps.completed[-1].achieved is False:
             title = state.step.title if state.step is not None else state.steps.completed[-1].key
-            yield Line(words("unachieved", title=one_line(title)), "warning", 1, lasting=True)
+            yield NarrationLine(words("unachieved", title=one_line(title)), "warning", 1, lasting=True)
         case Event.FAIL | Event.UPDATE_STEP_REJECTED:
-            yield Line(words("failed", reason=one_line(state.failure_reason)), "error", lasting=True)
+            yield NarrationLine(words("failed", reason=one_line(state.failure_reason)), "error", lasting=True)
         case Event.CANCEL:
-            yield Line(words("cancelled", reason=one_line(record.reason)), "warning", lasting=True)
+            yield NarrationLine(words("cancelled", reason=one_line(record.reason)), "warning", lasting=True)
         case Event.UPDATE_WORKFLOW | Event.UPDATE_STEP:
-            yield Line(words("update_waits"), "head", 1, lasting=True)
+            yield NarrationLine(words("update_waits"), "head", 1, lasting=True)
         case _:
             return
 
 
-def _action(record: ActionCompleted, state: RunState, words: Words) -> Iterator[Line]:
+def _action(record: ActionCompleted, state: RunState, words: Words) -> Iterator[NarrationLine]:
     if record.executed is not None:
         seconds = words.seconds(record.seconds)
         if record.success:
             cell = state.document.cells.get(record.executed)
             source = first_line(cell.source) if cell is not None else ""
-            yield Line(words("cell_ok", cell=record.executed, seconds=seconds, source=source), "good", 3)
+            yield NarrationLine(words("cell_ok", cell=record.executed, seconds=seconds, source=source), "good", 3)
         else:
             error = one_line(record.error or "")
             text = words("cell_failed", cell=record.executed, seconds=seconds, error=error)
-            yield Line(text, "error", 3, lasting=True)
+            yield NarrationLine(text, "error", 3, lasting=True)
     elif record.skipped:
-        yield Line(words("action_skipped", action=record.action), "warning", 3, lasting=True)
+        yield NarrationLine(words("action_skipped", action=record.action), "warning", 3, lasting=True)
     elif not record.success:
         text = words("action_failed", action=record.action, error=one_line(record.error or ""))
-        yield Line(text, "error", 3, lasting=True)
+        yield NarrationLine(text, "error", 3, lasting=True)
 
 
-def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[Line]:
+def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLine]:
     match entry.record:
         case KernelStarted() as record:
-            yield Line(words("kernel_started", name=record.name), depth=1)
+            yield NarrationLine(words("kernel_started", name=record.name), depth=1)
             if not state.kernel.up:
-                yield Line(words("rebuilding", of=len(state.kernel.steps)), "head", 1, lasting=True)
+                yield NarrationLine(words("rebuilding", of=len(state.kernel.steps)), "head", 1, lasting=True)
         case KernelAttached() as record:
             key = "kernel_followed" if record.follows else "kernel_attached"
-            yield Line(words(key, name=record.name), depth=1, lasting=True)
+            yield NarrationLine(words(key, name=record.name), depth=1, lasting=True)
         case KernelAbandoned() as record:
             key = "kernel_ended" if record.ended else "kernel_abandoned"
-            yield Line(words(key, reason=one_line(record.reason)), "warning", 1, lasting=True)
+            yield NarrationLine(words(key, reason=one_line(record.reason)), "warning", 1, lasting=True)
         case KernelLost() as record:
-            yield Line(words("kernel_lost", cause=one_line(record.cause)), "error", 1, lasting=True)
+            yield NarrationLine(words("kernel_lost", cause=one_line(record.cause)), "error", 1, lasting=True)
         case CellRerun() as record:
             if not record.success or not record.same_outputs:
                 key = "rerun_differs" if record.success else "rerun_failed"
                 text = words(key, cell=record.cell_id, difference=one_line(record.difference))
-                yield Line(text, "warning", 2, lasting=True)
+                yield NarrationLine(text, "warning", 2, lasting=True)
         case KernelRebuilt() as record:
             count = len(record.differences)
             text = words("rebuilt_differs" if count else "rebuilt", cells=record.cells, count=count)
-            yield Line(text, "warning" if count else "info", 1, lasting=True)
+            yield NarrationLine(text, "warning" if count else "info", 1, lasting=True)
 
 
-def stop_line(record: RunStopped, state: RunState, words: Words) -> Line:
+def stop_line(record: RunStopped, state: RunState, words: Words) -> NarrationLine:
     """Why the run has stopped."""
     code = sum(cell.type is CellType.CODE for cell in state.document.cells)
     unanswered = record.answered == "no"
@@ -177,7 +179,7 @@ def stop_line(record: RunStopped, state: RunState, words: Words) -> Line:
     )
     bad = unanswered or record.reason == "failed"
     tone: Tone = "error" if bad else "good" if record.reason == "completed" else "warning"
-    return Line(text, tone, lasting=True)
+    return NarrationLine(text, tone, lasting=True)
 
 
 def cost_of(spent: Spent, words: Words) -> str:

@@ -10,8 +10,10 @@ from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
 from notebook_bcc.runs.deliverables import read_summary
-from notebook_bcc.runs.lifecycle import RunSummary, only_delivery_is_left
+from notebook_bcc.runs.folder import RunFolder
+from notebook_bcc.runs.outline import was_verified
 from notebook_bcc.runs.saver import models_used
+from notebook_bcc.runs.summary import RunSummary, only_delivery_is_left
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.words import Words, clock_time
@@ -22,9 +24,19 @@ def result_of(summary: RunSummary) -> Summary | None:
     return read_summary(summary.folder) if summary.status == "completed" else None
 
 
+def lacks(summary: RunSummary) -> list[str]:
+    """What a completed run has not done: reached its end is not yet answered, and not yet verified."""
+    if summary.status != "completed" or summary.state is None:
+        return []
+    stopped = summary.state.stopped
+    unanswered = stopped is not None and stopped.answered == "no"
+    unverified = was_verified(summary.folder) is not True
+    return [word for word, holds in (("not answered", unanswered), ("not verified", unverified)) if holds]
+
+
 def about(state: RunState, result: Summary | None) -> tuple[str, str]:
     """The data file and the target: as they were named, or as the run has found them."""
-    inputs = state.told.variables.get(INPUTS)
+    inputs = state.planner_context.variables.get(INPUTS)
     known = inputs if isinstance(inputs, dict) else {}
     targets = known.get("targets") or [known.get("target") or (result.target if result is not None else None) or ""]
     return str(known.get("data", "")), ", ".join(str(one) for one in targets)
@@ -65,8 +77,11 @@ def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
         "last_at": state.at,
         "stopped": stopped.reason if stopped is not None else None,
         "detail": stopped.detail if stopped is not None else "",
+        **({"answered": stopped.answered} if stopped is not None and stopped.reason == "completed" else {}),
+        **({"verified": was_verified(summary.folder)} if summary.status == "completed" else {}),
         "pid": summary.holder.pid if summary.holder is not None else None,
         "notebook": str(summary.folder.delivered),
+        "delivery": _delivery(summary.folder) or None,
         **({"models": models_used(state)} if state.spent.calls else {}),
         **({"data": data} if data else {}),
         **({"target": target} if target else {}),
@@ -81,9 +96,10 @@ def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[st
     code = [cell for cell in state.document.cells if cell.type is CellType.CODE]
     failed = sum(cell.has_failed for cell in code)
     stopped = state.stopped
+    holder = f" ({summary.holder})" if summary.holder is not None else ""
     return [
         ("run", summary.folder.run_id),
-        ("status", summary.status + (f" ({summary.holder})" if summary.holder is not None else "")),
+        ("status", ", ".join((summary.status, *lacks(summary))) + holder),
         ("reason", one_line(stopped.detail) if stopped is not None and summary.holder is None else ""),
         ("result", headline(result, words) if result is not None else ""),
         ("goal", one_line(state.goal)),
@@ -101,8 +117,15 @@ def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[st
         ("started", _local(state.started_at)),
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
+        ("delivery", _delivery(summary.folder)),
         ("next", _next_command(summary, state)),
     ]
+
+
+def _delivery(folder: RunFolder) -> str:
+    """The file or folder of `--out`, which gets everything when the run ends."""
+    wanted = folder.destination
+    return str(wanted.folder or wanted.file or "")
 
 
 def _models(state: RunState) -> str:

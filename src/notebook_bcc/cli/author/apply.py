@@ -133,7 +133,7 @@ def _moves(place: Ahead) -> Iterator[str]:
 def _changes(before: RunState, after: RunState) -> Iterator[_Change]:
     yield from _named("variables", before.variables, after.variables)
     for what in ("todo", "section_progress", "workflow_progress", "estimated_remaining"):
-        yield from _if_changed(what, getattr(before.told, what), getattr(after.told, what))
+        yield from _if_changed(what, getattr(before.planner_context, what), getattr(after.planner_context, what))
     for name in _LEVELS:
         old, new = getattr(before, name), getattr(after, name)
         yield from _if_changed(f"focus of {name}", old.focus, new.focus)

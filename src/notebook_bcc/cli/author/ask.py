@@ -16,12 +16,14 @@ from notebook_bcc.cli.options.run import DialectOption, JsonOption, RunsOption, 
 from notebook_bcc.cli.reading import is_file, read_request
 from notebook_bcc.cli.upcoming import endpoint, upcoming
 from notebook_bcc.planners.interface import Planner, StreamWarning
-from notebook_bcc.planners.remote.planner import Dialect, RemotePlanner
+from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
+from notebook_bcc.protocol.specs import RemotePlannerSpec
+from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.runs.folder import find_run
-from notebook_bcc.settings import Settings, read_address, without_credentials
+from notebook_bcc.settings import Settings, read_address
 from notebook_bcc.views.narration import first_line, safe
-from notebook_bcc.wiring import REMOTE_PLANNER, dialect_of, remote_planner, workshop
+from notebook_bcc.wiring import REMOTE_PLANNER, dialect_of, remote_planner, run_factories
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,13 @@ async def _question(
         planner: Planner = _planner_at(url, settings, spoken)
     else:
         spoken = dialect_of(place.state.planner)
-        planner = await workshop(settings).make_planner(place.state.planner, folder)
+        planner = await run_factories(settings).make_planner(place.state.planner, folder)
     return _Question(found.request, found.generating, planner, spoken, found.note)
 
 
 def _planner_at(url: str, settings: Settings, dialect: Dialect) -> RemotePlanner:
     address = settings.dslc_base_url if url == REMOTE_PLANNER else read_address(url, option="--url")
-    return remote_planner(without_credentials(address), dialect=dialect, settings=settings)
+    return remote_planner(RemotePlannerSpec(url=address, dialect=dialect), settings=settings)
 
 
 def _streamed(request: Request, stream: bool) -> Request:

@@ -14,12 +14,12 @@ from notebook_bcc.cli.options.run import DialectOption, JsonOption, RunArgument,
 from notebook_bcc.cli.upcoming import Ahead, Upcoming, ahead, endpoint, taken_up, upcoming
 from notebook_bcc.engine.runner import utc_now
 from notebook_bcc.journal.lock import lock_holder
-from notebook_bcc.planners.remote.planner import Dialect
 from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.lifecycle import load_state
+from notebook_bcc.runs.history import load_state
 from notebook_bcc.views.narration import safe
-from notebook_bcc.wiring import dialect_of
+from notebook_bcc.wiring import dialect_of, journals
 
 GeneratingOption = Annotated[
     bool | None,
@@ -29,7 +29,7 @@ _NAMES_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ObservationPart:
     """One part of an observation, in bytes of JSON, before and after the filter; what went, in words."""
 
     part: str
@@ -72,11 +72,11 @@ async def observe_command(
 async def place_of(folder: RunFolder) -> Ahead:
     """Where the run is when it needs somebody, without disturbing it."""
     running = lock_holder(folder.lock) is not None
-    state, now = await load_state(folder), utc_now()
+    state, now = await load_state(folder, journals()), utc_now()
     return ahead(state if running else taken_up(state, at=now), at=now)
 
 
-def parts_of(before: Observation, after: Observation) -> list[Part]:
+def parts_of(before: Observation, after: Observation) -> list[ObservationPart]:
     """The parts that the filter changed."""
     found = [_part(name, old, new) for name, old, new in _pairs(before.to_dict(), after.to_dict()) if old != new]
     return sorted(found, key=lambda part: part.after - part.before)
@@ -92,8 +92,8 @@ def _pairs(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[str,
                 yield name, old, new
 
 
-def _part(name: str, old: Any, new: Any) -> Part:  # Any: JSON values
-    return Part(name, _size(old), _size(new), _removed(old, new))
+def _part(name: str, old: Any, new: Any) -> ObservationPart:  # Any: JSON values
+    return ObservationPart(name, _size(old), _size(new), _removed(old, new))
 
 
 def _removed(old: Any, new: Any) -> str:  # Any: JSON values
@@ -152,14 +152,14 @@ def _lines(found: Upcoming, content: bytes, dialect: Dialect) -> Iterator[str]:
 def _filter_lines(found: Upcoming) -> Iterator[str]:
     before, after = len(found.whole.to_json()), len(found.request.observation.to_json())
     changed = parts_of(found.whole, found.request.observation)
-    rest = Part(
+    rest = ObservationPart(
         "the rest",
         before - sum(part.before for part in changed),
         after - sum(part.after for part in changed),
     )
     yield ""
     yield f"{'the context filter':<24} {'before':>10} {'after':>10}  removed"
-    for part in (*changed, rest, Part("the observation", before, after)):
+    for part in (*changed, rest, ObservationPart("the observation", before, after)):
         yield safe(f"{part.part:<24} {part.before:>10,} {part.after:>10,}  {part.removed}".rstrip())
     for warning in found.warnings:
         yield safe(f"warning: {warning}")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from notebook_bcc.api.progress import model_lines
-from notebook_bcc.cli.view.plain import View
 from notebook_bcc.llm.choice import ChoiceFiles
-from notebook_bcc.llm.limits import Fallback
-from notebook_bcc.llm.prompt.sharing import Share
+from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.views.words import Words
+
+if TYPE_CHECKING:
+    from notebook_bcc.cli.view.plain import View
 
 ModelOption = Annotated[
     str,

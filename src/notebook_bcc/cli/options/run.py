@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +10,9 @@ import typer
 from notebook_bcc.api.options import Confirm, OnError, OnUnachieved
 from notebook_bcc.api.options import given as given
 from notebook_bcc.api.options import settings_of as settings_of
-from notebook_bcc.cli.view.live import LiveView
-from notebook_bcc.cli.view.plain import JsonView, PlainView, QuietView, View
 from notebook_bcc.errors import BccError
-from notebook_bcc.planners.remote.planner import Dialect
-from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.protocol.vocabulary import Dialect, Language
 from notebook_bcc.runs.folder import LAST, run_folders
-from notebook_bcc.views.words import Words
 
 
 def complete_run(context: typer.Context, incomplete: str) -> list[str]:
@@ -100,17 +95,3 @@ StrictOption = Annotated[
     bool | None,
     typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
 ]
-
-
-def choose_view(words: Words, *, as_json: bool, quiet: bool, verifies: bool = True) -> View:
-    """JSON or nothing if asked for, the live view on a terminal, plain lines elsewhere."""
-    if as_json:
-        return JsonView()
-    if quiet:
-        return QuietView()
-    return LiveView(words, verifies=verifies) if is_terminal() else PlainView(words)
-
-
-def is_terminal() -> bool:
-    """Whether somebody sits in front of our output and can answer."""
-    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TextIO
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.runs.verify import SecondsLeft
-from notebook_bcc.views.narration import Line, Tone, local_time, narrate
+from notebook_bcc.views.narration import NarrationLine, Tone, local_time, narrate
 from notebook_bcc.views.words import Words
 
 # How often a log is told how far a verification is.
@@ -136,6 +136,6 @@ def print_line(text: str, out: TextIO) -> bool:
     return True
 
 
-def lasting_lines(entry: Entry, state: RunState, words: Words) -> list[Line]:
+def lasting_lines(entry: Entry, state: RunState, words: Words) -> list[NarrationLine]:
     """The lines of an entry that stay on the screen when the live view has moved on."""
     return [line for line in narrate(entry, state, words) if line.lasting]

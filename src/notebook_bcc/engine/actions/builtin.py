@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from notebook_bcc.engine.actions.content import clean_content, clean_heading
-from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.errors import ActionRefused
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.protocol.actions import (
@@ -32,58 +32,58 @@ _SUMMARY_CHARS = 80
 _FIREABLE = frozenset({Event.COMPLETE_BEHAVIOR, Event.FAIL, Event.CANCEL})
 
 
-async def add(bench: Workbench, action: Add) -> None:
+async def add(context: ActionContext, action: Add) -> None:
     """Text becomes a markdown cell, code a code cell that is not run yet."""
     shot = action.shot_type or ShotType.DIALOGUE
     content = clean_content(action.content, shot)
     cell_type = CellType.CODE if shot is ShotType.ACTION else CellType.MARKDOWN
-    bench.add_cell(cell_type, content, cell_id=action.store_id, metadata=_cell_metadata(shot, action.metadata))
+    context.add_cell(cell_type, content, cell_id=action.store_id, metadata=_cell_metadata(shot, action.metadata))
     if action.metadata is not None and (action.metadata.is_section or action.metadata.is_chapter):
-        bench.changes.metadata = action.metadata
+        context.changes.metadata = action.metadata
     if cell_type is CellType.MARKDOWN:
-        bench.changes.summary = _first_line(content)
+        context.changes.summary = _first_line(content)
     if shot is ShotType.OBSERVATION:
-        bench.changes.finding = _first_line(content)
+        context.changes.finding = _first_line(content)
 
 
-async def execute(bench: Workbench, action: Exec) -> None:
+async def execute(context: ActionContext, action: Exec) -> None:
     """Run the cell; what it prints is an effect unless the planner does not need it."""
-    cell = bench.code_cell(action.codecell_id)
-    bench.changes.summary = f"ran {cell.id}: {_first_line(cell.source)}"
-    await bench.run_cell(cell.id, keep_effects=action.need_output, auto_debug=action.auto_debug)
+    cell = context.code_cell(action.codecell_id)
+    context.changes.summary = f"ran {cell.id}: {_first_line(cell.source)}"
+    await context.run_cell(cell.id, keep_effects=action.need_output, auto_debug=action.auto_debug)
 
 
-async def is_thinking(bench: Workbench, action: IsThinking) -> None:
+async def is_thinking(context: ActionContext, action: IsThinking) -> None:
     """Open a thinking cell; one that is still open is closed first."""
-    _close_thinking(bench)
+    _close_thinking(context)
     text = action.thinking_text or action.custom_text or "\n\n".join(action.text_array)
     said = {"agent_name": action.agent_name, "custom_text": action.custom_text, "text_array": list(action.text_array)}
     metadata = {"thinking": True, "finished_thinking": False} | {name: one for name, one in said.items() if one}
-    bench.add_cell(CellType.THINKING, text, metadata=metadata)
+    context.add_cell(CellType.THINKING, text, metadata=metadata)
 
 
-async def finish_thinking(bench: Workbench, action: FinishThinking) -> None:
+async def finish_thinking(context: ActionContext, action: FinishThinking) -> None:
     """Close the open thinking cell."""
-    if not _close_thinking(bench):
+    if not _close_thinking(context):
         raise ActionRefused("no thinking cell is open; an is_thinking action opens one")
 
 
-async def new_chapter(bench: Workbench, action: NewChapter) -> None:
+async def new_chapter(context: ActionContext, action: NewChapter) -> None:
     """A `## ` heading with the next chapter number."""
-    number = bench.document.chapters + 1
+    number = context.document.chapters + 1
     title = clean_heading(action.content)
     given = action.metadata or ActionMetadata()
     metadata = given.model_copy(
         update={"is_chapter": True, "chapter_id": f"chapter-{number}", "chapter_number": number}
     )
-    _heading(bench, f"## {title}", f"chapter-{number}", metadata)
-    bench.changes.chapter = number
-    bench.changes.summary = title
+    _heading(context, f"## {title}", f"chapter-{number}", metadata)
+    context.changes.chapter = number
+    context.changes.summary = title
 
 
-async def new_section(bench: Workbench, action: NewSection) -> None:
+async def new_section(context: ActionContext, action: NewSection) -> None:
     """A `### ` heading with the next section number."""
-    number = bench.document.sections + 1
+    number = context.document.sections + 1
     title = clean_heading(action.content)
     given = action.metadata or ActionMetadata()
     metadata = given.model_copy(
@@ -93,44 +93,43 @@ async def new_section(bench: Workbench, action: NewSection) -> None:
             "section_number": number,
         }
     )
-    _heading(bench, f"### {title}", f"section-{number}", metadata)
-    bench.changes.section = number
-    bench.changes.summary = title
+    _heading(context, f"### {title}", f"section-{number}", metadata)
+    context.changes.section = number
+    context.changes.summary = title
 
 
-async def update_title(bench: Workbench, action: UpdateTitle) -> None:
+async def update_title(context: ActionContext, action: UpdateTitle) -> None:
     """Set the title in the metadata and in the first `# ` cell, which is made if there is none."""
     title = clean_heading(action.title)
-    heading = next(
-        (cell for cell in bench.document.cells if cell.type is CellType.MARKDOWN and cell.source.startswith("# ")), None
-    )
+    texts = (cell for cell in context.document.cells if cell.type is CellType.MARKDOWN)
+    heading = next((cell for cell in texts if cell.source.startswith("# ")), None)
     if heading is None:
-        bench.add_cell(CellType.MARKDOWN, f"# {title}", cell_id=_free(bench, "title"), first=True)
+        context.add_cell(CellType.MARKDOWN, f"# {title}", cell_id=_free(context, "title"), first=True)
     else:
         rest = heading.source.partition("\n")
-        bench.change_cell(heading.id, source=f"# {title}{rest[1]}{rest[2]}")
-    bench.changes.title = title
-    bench.changes.summary = title
+        context.change_cell(heading.id, source=f"# {title}{rest[1]}{rest[2]}")
+    context.changes.title = title
+    context.changes.summary = title
 
 
-async def update_workflow(bench: Workbench, action: UpdateWorkflow) -> None:
+async def update_workflow(context: ActionContext, action: UpdateWorkflow) -> None:
     """Put another plan forward; it waits for its confirmation."""
-    bench.propose(PlanProposal(workflow=action.updated_workflow))
-    bench.result = {"workflow_update_pending": True}
+    context.propose(PlanProposal(workflow=action.updated_workflow))
+    context.result = {"workflow_update_pending": True}
 
 
-async def update_stage_steps(bench: Workbench, action: UpdateStageSteps) -> None:
+async def update_stage_steps(context: ActionContext, action: UpdateStageSteps) -> None:
     """Put other steps for a stage forward; they wait for their confirmation."""
-    bench.propose(PlanProposal(stage_id=action.stage_id, steps=action.updated_steps))
-    bench.result = {"step_update_pending": True}
+    context.propose(PlanProposal(stage_id=action.stage_id, steps=action.updated_steps))
+    context.result = {"step_update_pending": True}
 
 
-async def end_phase(bench: Workbench, action: EndPhase) -> None:
+async def end_phase(context: ActionContext, action: EndPhase) -> None:
     """The step is to be completed once this behavior has been judged."""
-    bench.changes.end_phase = True
+    context.changes.end_phase = True
 
 
-async def next_event(bench: Workbench, action: NextEvent) -> None:
+async def next_event(context: ActionContext, action: NextEvent) -> None:
     """Fire an event of the state machine, if the table allows it after this action."""
     event = action.event
     if event is None:
@@ -139,24 +138,25 @@ async def next_event(bench: Workbench, action: NextEvent) -> None:
         return
     if event not in _FIREABLE:
         raise ActionRefused(f"event {event.value} cannot be fired by an action here")
-    bench.changes.fire = event
+    context.changes.fire = event
 
 
-def _close_thinking(bench: Workbench) -> bool:
-    open_id = bench.document.thinking_id
+def _close_thinking(context: ActionContext) -> bool:
+    open_id = context.document.thinking_id
     if open_id is None:
         return False
-    bench.change_cell(open_id, metadata={"finished_thinking": True})
+    context.change_cell(open_id, metadata={"finished_thinking": True})
     return True
 
 
-def _heading(bench: Workbench, source: str, cell_id: str, metadata: ActionMetadata) -> None:
-    bench.add_cell(CellType.MARKDOWN, source, cell_id=_free(bench, cell_id), metadata=_cell_metadata(None, metadata))
-    bench.changes.metadata = metadata
+def _heading(context: ActionContext, source: str, cell_id: str, metadata: ActionMetadata) -> None:
+    shown = _cell_metadata(None, metadata)
+    context.add_cell(CellType.MARKDOWN, source, cell_id=_free(context, cell_id), metadata=shown)
+    context.changes.metadata = metadata
 
 
-def _free(bench: Workbench, cell_id: str) -> str:
-    return bench.document.free_id(cell_id) if cell_id in bench.document.cells else cell_id
+def _free(context: ActionContext, cell_id: str) -> str:
+    return context.document.free_id(cell_id) if cell_id in context.document.cells else cell_id
 
 
 def _cell_metadata(shot: ShotType | None, metadata: ActionMetadata | None) -> dict[str, Any]:
@@ -176,12 +176,12 @@ class Builtin:
     """A handler and the action it takes, tied together where the types are known."""
 
     takes: type[Any]
-    handle: Callable[[Workbench, Any], Awaitable[None]]
+    handle: Callable[[ActionContext, Any], Awaitable[None]]
 
-    async def __call__(self, bench: Workbench, action: Action) -> None:
+    async def __call__(self, context: ActionContext, action: Action) -> None:
         if not isinstance(action, self.takes):
             raise ActionRefused(f"{self.takes.__name__} is expected here, not {type(action).__name__}")
-        await self.handle(bench, action)
+        await self.handle(context, action)
 
 
 BUILTIN_HANDLERS: Mapping[str, Builtin] = {

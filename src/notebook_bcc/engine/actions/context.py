@@ -64,7 +64,7 @@ def code_cell(document: Document, cell_id: str) -> Cell:
     return cell
 
 
-class Workbench:
+class ActionContext:
     """One action's view of the run. Made for each action; what it notes becomes the action's record."""
 
     def __init__(

@@ -1,12 +1,11 @@
-"""Carry out one received action: parse, handle, and tell what came of it."""
+"""Execute one received action: parse, handle, and record what came of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from notebook_bcc.engine.actions.context import ExecutionLimits, Workbench, code_cell
+from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits, code_cell
 from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.decide import time_is_up
@@ -19,25 +18,25 @@ from notebook_bcc.journal.records import (
     ActionReceived,
     Faulted,
     KernelLost,
-    OutputReceived,
     Record,
     RunStopped,
     Transitioned,
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, Action, Exec, parse_action
+from notebook_bcc.protocol.actions import WITHOUT_KERNEL, Action, Exec, action_name, parse_action
 from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
 
-# Actions that change the notebook or the plan and nothing else: they are done as soon as they have arrived.
-AT_ONCE = frozenset(BUILTIN_ACTIONS) - {"exec"}
+
+# Seconds between two looks at what a running cell has printed.
+_LOOK_EVERY = 0.1
 
 
-class ActionCarrier:
-    """Carries out actions with one kernel and one registry."""
+class ActionExecutor:
+    """Executes actions with one kernel and one registry."""
 
     def __init__(
         self,
@@ -53,50 +52,64 @@ class ActionCarrier:
         self._reward = reward
         self._repair = repair
         self._timer = timer
-        self._partial: PartialOutputs | None = None
 
-    async def carry_out(self, state: RunState) -> Batch:
-        """The action that was received: its completion, and its transition where nothing waits.
+    async def execute(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        """The action that was received: what it prints while it runs, then its completion.
 
-        When the run's own time is up the action is left: nothing of it has failed, and a resume carries it out.
+        When the run's own time is up the action is left: nothing of it has failed, and a resume executes it.
         """
         received = state.behavior.current
         if received is None:
             raise ValueError("no action has been received")
         if state.kernel.up and not self._kernel.is_alive:
-            # It died while nothing ran: no cell is to blame. The action is carried out once there is another.
-            return (KernelLost(cause="it ended while no cell was running"),)
-        self._partial = PartialOutputs(received.action_id, timer=self._timer)
+            # It died while nothing ran: no cell is to blame. The action is executed once there is another.
+            yield (KernelLost(cause="it ended while no cell was running"),)
+            return
+        partial = PartialOutputs(received.action_id, timer=self._timer)
+        running = asyncio.create_task(self._in_time(state, received, partial))
+        try:
+            while not running.done():
+                await asyncio.wait((running,), timeout=_LOOK_EVERY)
+                if not running.done() and (printed := partial.taken()) is not None:
+                    yield (printed,)
+            yield running.result()
+        except asyncio.CancelledError:
+            # The kernel interrupts its cell now.
+            running.cancel()
+            await asyncio.wait((running,))
+            if not running.cancelled() and running.exception() is None:
+                # It had ended when the wish to stop came: what came of it is kept.
+                yield running.result()
+            raise
+        finally:
+            running.cancel()
+            await asyncio.wait((running,))
+
+    async def _in_time(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
         try:
             async with asyncio.timeout(_seconds_left(state)) as time_left:
-                return await self._whole(state, received, self._partial)
+                return await self._execute(state, received, partial)
         except TimeoutError:
             if not time_left.expired():
                 raise
             return (RunStopped(reason="limit", detail=time_is_up(state.limits)),)
-        finally:
-            self._partial = None
 
-    def partial_output(self) -> OutputReceived | None:
-        """What the action under way has printed since it was last told, where it is time to tell it."""
-        return self._partial.taken() if self._partial is not None else None
+    async def complete_without_kernel(self, state: RunState, received: ActionReceived) -> Batch:
+        """The completion of an action that needs no kernel, as soon as it has arrived; of any other, nothing yet."""
+        if action_name(received.action) not in WITHOUT_KERNEL:
+            return ()
+        return await self._execute(state, received, PartialOutputs(received.action_id, timer=self._timer))
 
-    async def at_once(self, state: RunState, received: ActionReceived) -> Batch | None:
-        """The whole of an action that needs no kernel, as soon as it has arrived; None for one that may take long."""
-        if _name_of(received.action) not in AT_ONCE:
-            return None
-        return await self._whole(state, received, PartialOutputs(received.action_id, timer=self._timer))
-
-    async def _whole(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
-        bench = self._bench(state, received, partial)
+    async def _execute(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
+        context = self._context(state, received, partial)
         started = self._timer()
-        action = self._understood(bench, state, received)
+        action = self._understood(context, state, received)
         if action is not None:
-            await self._registry.carry_out(bench, action)
-        return self._finish(state, bench, _name_of(received.action), started)
+            await self._registry.handle(context, action)
+        return self._finish(state, context, action_name(received.action), started)
 
-    def _bench(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Workbench:
-        return Workbench(
+    def _context(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> ActionContext:
+        return ActionContext(
             action_id=received.action_id,
             document=state.document,
             variables=state.variables,
@@ -109,39 +122,39 @@ class ActionCarrier:
             on_output=partial.note,
         )
 
-    def _understood(self, bench: Workbench, state: RunState, received: ActionReceived) -> Action | None:
-        """The action, if it is one that somebody handles. What is wrong with it is noted on the bench."""
+    def _understood(self, context: ActionContext, state: RunState, received: ActionReceived) -> Action | None:
+        """The action, if it is one that somebody handles. What is wrong with it is noted on the context."""
         try:
             action = parse_action(received.action)
         except ActionMalformed as error:
-            bench.refuse("ActionMalformed", str(error))
+            context.refuse("ActionMalformed", str(error))
             return None
         if self._registry.knows(action.action):
             return action
         message = f"action type {action.action!r} has no handler"
         if state.policies.strict_actions:
-            bench.refuse("ActionRefused", message)
+            context.refuse("ActionRefused", message)
         else:
-            bench.skip(f"{message}; skipped")
+            context.skip(f"{message}; skipped")
         return None
 
-    def _finish(self, state: RunState, bench: Workbench, name: str, started: float) -> Batch:
-        done = bench.completed(action=name, seconds=self._timer() - started)
-        warned = (Warned(message=bench.skipped),) if bench.skipped else ()
+    def _finish(self, state: RunState, context: ActionContext, name: str, started: float) -> Batch:
+        done = context.completed(action=name, seconds=self._timer() - started)
+        warned = (Warned(message=context.skipped),) if context.skipped else ()
         if not done.success and state.policies.on_error == "fail":
             failed = Faulted(reason=f"action {done.action_id} failed: {done.error}")
-            return (*bench.changes.repairs, *warned, done, failed)
+            return (*context.changes.repairs, *warned, done, failed)
         if state.proposals or _waits(state, done):
-            return (*bench.changes.repairs, *warned, done)
+            return (*context.changes.repairs, *warned, done)
         reward = self._reward.of_action(state, done)
         moved = Transitioned(
             source=State.ACTION_RUNNING, event=Event.COMPLETE_ACTION, to=State.ACTION_COMPLETED, reward=reward
         )
-        return (*bench.changes.repairs, *warned, done, moved)
+        return (*context.changes.repairs, *warned, done, moved)
 
 
 def source_of_exec(state: RunState) -> str | None:
-    """What the action under way has the kernel run first, where that can be told: of an exec, its cell."""
+    """What the action under way has the kernel run first, where that is known: of an exec, its cell."""
     received = state.behavior.current
     if received is None:
         return None
@@ -164,8 +177,3 @@ def _waits(state: RunState, done: ActionCompleted) -> bool:
     if proposal is None:
         return False
     return not changes_nothing(state.plan, proposal) and not fills_in(state.plan, proposal)
-
-
-def _name_of(data: Any) -> str:
-    name = data.get("action", data.get("type")) if isinstance(data, dict) else None
-    return name if isinstance(name, str) and name else "?"

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
-from notebook_bcc.engine.actions.context import Workbench
+from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.errors import ActionRefused, BccError
 from notebook_bcc.protocol.actions import Action
 
-# A handler gets the bench and the action; what it returns stands in the action's record. It may be async.
-Handler = Callable[[Workbench, Any], Awaitable[Any] | Any]
-PreHook = Callable[[Workbench, Action], Awaitable[None] | None]
-PostHook = Callable[[Workbench, Action, Any], Awaitable[None] | None]
+# A handler gets the context and the action; what it returns stands in the action's record. It may be async.
+Handler = Callable[[ActionContext, Any], Awaitable[Any] | Any]
+PreHook = Callable[[ActionContext, Action], Awaitable[None] | None]
+PostHook = Callable[[ActionContext, Action, Any], Awaitable[None] | None]
 
 
 class ActionRegistry:
@@ -28,6 +28,18 @@ class ActionRegistry:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._handlers)
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        return dict(self._handlers)
+
+    @property
+    def pre_hooks(self) -> tuple[PreHook, ...]:
+        return tuple(self._pre_hooks)
+
+    @property
+    def post_hooks(self) -> tuple[PostHook, ...]:
+        return tuple(self._post_hooks)
 
     def register_handler(self, name: str, handler: Handler) -> None:
         """Carry out actions of this type with this handler; the newest registration counts."""
@@ -55,27 +67,28 @@ class ActionRegistry:
         self._post_hooks.append(hook)
 
     def knows(self, name: str) -> bool:
+        """Whether a handler is registered for actions of this name."""
         return name in self._handlers
 
-    async def carry_out(self, bench: Workbench, action: Action) -> None:
-        """Hooks, handler, hooks. What goes wrong is noted on the bench as the action's error, never raised.
+    async def handle(self, context: ActionContext, action: Action) -> None:
+        """Hooks, handler, hooks. What goes wrong is noted on the context as the action's error, never raised.
 
         This is a border: handlers and hooks are other people's code and may raise anything.
         """
         try:
             for hook in self._pre_hooks:
-                await _awaited(hook(bench, action))
-            result = await _awaited(self._handlers[action.action](bench, action))
+                await _awaited(hook(context, action))
+            result = await _awaited(self._handlers[action.action](context, action))
             if result is not None:
-                bench.result = result
+                context.result = result
             for post in self._post_hooks:
-                await _awaited(post(bench, action, bench.result))
+                await _awaited(post(context, action, context.result))
         except ActionRefused as refusal:
-            bench.refuse(type(refusal).__name__, str(refusal))
+            context.refuse(type(refusal).__name__, str(refusal))
         except BccError:
             raise
         except Exception as error:  # noqa: BLE001  # a border post: other people's code
-            bench.refuse(type(error).__name__, f"{type(error).__name__}: {error}")
+            context.refuse(type(error).__name__, f"{type(error).__name__}: {error}")
 
 
 async def _awaited(value: Any) -> Any:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
+from notebook_bcc.engine.changes import StateChanges, evolve
 from notebook_bcc.engine.fold.tracking import unique
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, fills_in
-from notebook_bcc.engine.state import LevelState, RunState, Told, evolve
+from notebook_bcc.engine.state import LevelState, PlannerContext, RunState
 from notebook_bcc.journal.records import PlanProposal, Purpose
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate, TransitionAdvice
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import Level, TodoOperation
 
-Changes = dict[str, Any]
 Place = tuple[str | None, str | None]
 _ON_THE_WAY: frozenset[Purpose] = frozenset({"stage", "step_end", "stage_end"})
-_LEVELS = {Level.STAGES: "stages", Level.STEPS: "steps", Level.BEHAVIORS: "behaviors"}
+_LEVELS: dict[Level, Literal["stages", "steps", "behaviors"]] = {
+    Level.STAGES: "stages",
+    Level.STEPS: "steps",
+    Level.BEHAVIORS: "behaviors",
+}
 
 
-def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> Changes:
+def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> StateChanges:
     """The changes an answer of /planning brings."""
     update = response.context_update
-    changes: Changes = {
-        "told": _told(state.told, response),
+    changes: StateChanges = {
+        "planner_context": _updated_context(state.planner_context, response),
         "filter": response.context_filter,
         "target": target_after(
             state.target, response.transition, purpose, at=(state.position.stage_id, state.position.step_id)
@@ -31,7 +35,7 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
     }
     for one in update.progress_updates:
         name = _LEVELS[one.level]
-        level: LevelState = changes.get(name, getattr(state, name))
+        level: LevelState = changes.get(name) or getattr(state, name)
         if one.focus is not None:
             level = replace(level, focus=one.focus)
         if one.goal is not None:
@@ -45,10 +49,11 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
     if update.promotions:
         changes["promotions"] = (*state.promotions, *update.promotions)
     for proposal in proposals_of(state, update):
-        changes |= proposed(evolve(state, changes), proposal)
+        changes |= proposed(evolve(state, **changes), proposal)
     if update.workflow_update is not None and update.workflow_update.sections:
-        told: Told = changes["told"]
-        changes["told"] = replace(told, section_progress=planned_sections(told, update.workflow_update.sections))
+        context = changes["planner_context"]
+        progress = planned_sections(context, update.workflow_update.sections)
+        changes["planner_context"] = replace(context, section_progress=progress)
     return changes
 
 
@@ -64,7 +69,7 @@ def proposals_of(state: RunState, update: ContextUpdate) -> tuple[PlanProposal, 
     return tuple(found)
 
 
-def proposed(state: RunState, proposal: PlanProposal) -> Changes:
+def proposed(state: RunState, proposal: PlanProposal) -> StateChanges:
     """Apply what only fills in; let the rest wait for its confirmation."""
     if changes_nothing(state.plan, proposal):
         return {}
@@ -73,16 +78,16 @@ def proposed(state: RunState, proposal: PlanProposal) -> Changes:
     return {"proposals": (*state.proposals, proposal)}
 
 
-def _told(told: Told, response: PlanningResponse) -> Told:
+def _updated_context(context: PlannerContext, response: PlanningResponse) -> PlannerContext:
     update = response.context_update
     remaining = response.metadata.estimated_remaining_behaviors
     return replace(
-        told,
-        variables={**told.variables, **update.variables} if update.variables else told.variables,
-        todo=_todo(told.todo, update.todo_list_update) if update.todo_list_update is not None else told.todo,
-        section_progress=_sections(told, update),
-        workflow_progress=told.workflow_progress if update.workflow_progress is None else update.workflow_progress,
-        estimated_remaining=told.estimated_remaining if remaining is None else remaining,
+        context,
+        variables={**context.variables, **update.variables} if update.variables else context.variables,
+        todo=_todo(context.todo, update.todo_list_update) if update.todo_list_update is not None else context.todo,
+        section_progress=_sections(context, update),
+        workflow_progress=context.workflow_progress if update.workflow_progress is None else update.workflow_progress,
+        estimated_remaining=context.estimated_remaining if remaining is None else remaining,
     )
 
 
@@ -96,17 +101,17 @@ def _todo(todo: tuple[str, ...], update: TodoUpdate) -> tuple[str, ...]:
             return update.items
 
 
-def _sections(told: Told, update: ContextUpdate) -> SectionProgress | str | None:
-    new, old = update.section_progress, told.section_progress
+def _sections(context: PlannerContext, update: ContextUpdate) -> SectionProgress | str | None:
+    new, old = update.section_progress, context.section_progress
     if isinstance(new, SectionProgress) and isinstance(old, SectionProgress):
         # Only what the planner said changes; what the client counted stays.
         return old.model_copy(update={name: getattr(new, name) for name in new.model_fields_set})
     return old if new is None else new
 
 
-def planned_sections(told: Told, sections: tuple[str, ...]) -> SectionProgress:
+def planned_sections(context: PlannerContext, sections: tuple[str, ...]) -> SectionProgress:
     """The section progress with all planned sections named."""
-    old = told.section_progress
+    old = context.section_progress
     return (old if isinstance(old, SectionProgress) else SectionProgress()).model_copy(update={"all": sections})
 
 

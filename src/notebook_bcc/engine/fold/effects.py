@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
+from notebook_bcc.engine.changes import StateChanges
 from notebook_bcc.engine.state import EFFECTS_KEPT, RunState, bounded
 from notebook_bcc.protocol.cells import Output
 
@@ -13,7 +13,7 @@ EFFECT_CHARS = 4000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-def with_effects(state: RunState, *texts: str) -> dict[str, Any]:
+def with_effects(state: RunState, *texts: str) -> StateChanges:
     """The texts join the current effects; the oldest give way to history."""
     effects = (*state.effects, *texts)
     over = len(effects) - EFFECTS_KEPT
@@ -23,7 +23,7 @@ def with_effects(state: RunState, *texts: str) -> dict[str, Any]:
     return {"effects": effects[over:], "effects_history": history}
 
 
-def archive_effects(state: RunState) -> dict[str, Any]:
+def archive_effects(state: RunState) -> StateChanges:
     """What the behavior before left behind becomes history.
 
     It stays current until the next behavior acts or the step is left: the judgement on a behavior, and the request for

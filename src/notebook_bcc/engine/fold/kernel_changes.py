@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from notebook_bcc.engine.changes import StateChanges
 from notebook_bcc.engine.fold.tracking import forget_variables
 from notebook_bcc.engine.state import KernelState, KernelStep, RunState
 from notebook_bcc.journal.records import ActionCompleted, ArtifactPromoted, RunResumed
-
-Changes = dict[str, Any]
 
 
 def kernel_after(kernel: KernelState, record: ActionCompleted) -> KernelState:
@@ -41,7 +40,7 @@ def ended_kernel(kernel: KernelState) -> KernelState:
     return replace(kernel, up=False, known=False, variables=kernel.reproducible)
 
 
-def with_kernel(state: RunState, kernel: KernelState) -> Changes:
+def with_kernel(state: RunState, kernel: KernelState) -> StateChanges:
     """The kernel, and the levels without the names that it has no longer."""
     if kernel.variables is state.kernel.variables:
         return {"kernel": kernel}
@@ -51,8 +50,8 @@ def with_kernel(state: RunState, kernel: KernelState) -> Changes:
 def kernel_left(state: RunState, record: RunResumed) -> KernelState:
     """The kernel as the process before has left it."""
     kernel = replace(state.kernel, up=False, blocked="", accept_differences=record.accept_differences, losses=0)
-    if record.kernel_url is not None:
-        # On another server there is no such kernel.
+    if record.chosen_kernel(state.kernel_spec) is not None:
+        # Elsewhere there is no such kernel.
         kernel = replace(kernel, session="", known=False)
     # A question that waits for its answer is asked again as it was asked.
     taken_up = kernel.session and kernel.known

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import replace
-from typing import Any
 
-from notebook_bcc.engine.state import Behavior, LevelState, RunState, evolve
+from notebook_bcc.engine.changes import StateChanges, evolve
+from notebook_bcc.engine.state import Behavior, LevelState, RunState
 from notebook_bcc.journal.records import ArtifactPromoted
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.tracking import CompletedItem, OutputsProduced, OutputTracking
@@ -20,7 +20,7 @@ def unique(*groups: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for group in groups for name in group))
 
 
-def begin_stage(state: RunState) -> dict[str, Any]:
+def begin_stage(state: RunState) -> StateChanges:
     """A stage was entered: its promises are the plan's, its steps are yet to be done."""
     stage = state.stage
     expected = stage.expected_outputs if stage is not None else ()
@@ -31,7 +31,7 @@ def begin_stage(state: RunState) -> dict[str, Any]:
     }
 
 
-def begin_step(state: RunState) -> dict[str, Any]:
+def begin_step(state: RunState) -> StateChanges:
     """A step was entered."""
     step = state.step
     expected = step.expected_outputs if step is not None else ()
@@ -41,7 +41,7 @@ def begin_step(state: RunState) -> dict[str, Any]:
     }
 
 
-def begin_behavior(state: RunState, response: PlanningResponse | None) -> dict[str, Any]:
+def begin_behavior(state: RunState, response: PlanningResponse | None) -> StateChanges:
     """A behavior begins with nothing produced; what it promises comes with the judgement that led to it.
 
     Without one (a restart after an error) the promises of the behavior before stand.
@@ -78,9 +78,9 @@ def note_variables(state: RunState, names: Iterable[str]) -> LevelState:
     )
 
 
-def forget_variables(state: RunState, gone: Set[str]) -> dict[str, Any]:
+def forget_variables(state: RunState, gone: Set[str]) -> StateChanges:
     """Names that are no longer in the kernel: they are neither in progress nor produced, on any level."""
-    changes: dict[str, Any] = {}
+    changes: StateChanges = {}
     for name in ("stages", "steps", "behaviors"):
         level: LevelState = getattr(state, name)
         outputs = level.outputs
@@ -95,7 +95,7 @@ def forget_variables(state: RunState, gone: Set[str]) -> dict[str, Any]:
     return changes
 
 
-def note_artifact(state: RunState, record: ArtifactPromoted) -> dict[str, Any]:
+def note_artifact(state: RunState, record: ArtifactPromoted) -> StateChanges:
     """A temporary became a product: out of in_progress, into produced, promised under its new name."""
     artifact = record.artifact
     outputs = state.behaviors.outputs
@@ -105,12 +105,12 @@ def note_artifact(state: RunState, record: ArtifactPromoted) -> dict[str, Any]:
         produced=unique(outputs.produced, [artifact.variable_name]),
         in_progress=tuple(name for name in outputs.in_progress if name != artifact.parent),
     )
-    changes: dict[str, Any] = {
+    changes: StateChanges = {
         "behaviors": replace(state.behaviors, outputs=tracked, artifacts=(*state.behaviors.artifacts, artifact)),
         "promotions": tuple(one for one in state.promotions if one.artifact_id != artifact.artifact_id),
     }
     left = tuple(one for one in state.behavior.promotions if one.artifact_id != artifact.artifact_id)
-    changes["behavior"] = evolve(state.behavior, {"promotions": left})
+    changes["behavior"] = evolve(state.behavior, promotions=left)
     if state.fsm in (State.BEHAVIOR_COMPLETED, State.STEP_COMPLETED):
         # The behavior has handed up already: what was promoted on the planner's word follows it.
         handed = _handed_up(state.steps, (artifact.variable_name,), LevelState(artifacts=(artifact,)))
@@ -119,7 +119,7 @@ def note_artifact(state: RunState, record: ArtifactPromoted) -> dict[str, Any]:
     return changes
 
 
-def end_behavior(state: RunState) -> dict[str, Any]:
+def end_behavior(state: RunState) -> StateChanges:
     """A behavior ended: what it promised and really exists is produced and handed up to the step."""
     outputs, existing = state.behaviors.outputs, state.kernel.variables
     behavior = state.behavior
@@ -147,11 +147,11 @@ def end_behavior(state: RunState) -> dict[str, Any]:
     return {
         "behaviors": done,
         "steps": _handed_up(state.steps, produced, state.behaviors),
-        "behavior": evolve(behavior, {"missing": missing, "stream_open": False, "ended": True, "current": None}),
+        "behavior": evolve(behavior, missing=missing, stream_open=False, ended=True, current=None),
     }
 
 
-def end_step(state: RunState, *, achieved: bool) -> dict[str, Any]:
+def end_step(state: RunState, *, achieved: bool) -> StateChanges:
     """A step ended: what it produced is handed up to the stage."""
     step, outputs = state.step, state.steps.outputs
     existing = state.kernel.variables
@@ -177,7 +177,7 @@ def end_step(state: RunState, *, achieved: bool) -> dict[str, Any]:
     return {"steps": done, "stages": _handed_up(state.stages, produced, state.steps)}
 
 
-def end_stage(state: RunState) -> dict[str, Any]:
+def end_stage(state: RunState) -> StateChanges:
     """A stage ended."""
     stage, outputs = state.stage, state.stages.outputs
     existing = state.kernel.variables

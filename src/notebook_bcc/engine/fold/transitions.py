@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from notebook_bcc.engine.changes import StateChanges, evolve
 from notebook_bcc.engine.fold.effects import archive_effects, with_effects
 from notebook_bcc.engine.fold.tracking import begin_behavior, begin_stage, begin_step, end_behavior, end_stage, end_step
 from notebook_bcc.engine.state import (
@@ -14,24 +14,21 @@ from notebook_bcc.engine.state import (
     LevelState,
     Machine,
     Move,
+    PlannerContext,
     Position,
     RunState,
-    Told,
     bounded,
-    evolve,
 )
 from notebook_bcc.journal.records import Transitioned
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.vocabulary import Event, State
 
-Changes = dict[str, Any]
 
-
-def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
+def apply_transition(state: RunState, record: Transitioned, at: str) -> StateChanges:
     """The changes a transition brings, the machine's own included."""
     machine = state.machine
     move = Move(record.source, record.event, record.to, at)
-    changes: Changes = {
+    changes: StateChanges = {
         "machine": Machine(
             record.to, bounded(machine.history, move, keep=HISTORY_KEPT), machine.moves + 1, entered=state.seq + 1
         )
@@ -74,20 +71,20 @@ def apply_transition(state: RunState, record: Transitioned, at: str) -> Changes:
     return changes
 
 
-def _start_workflow(state: RunState, record: Transitioned, at: str) -> Changes:
+def _start_workflow(state: RunState, record: Transitioned, at: str) -> StateChanges:
     position = Position(stage_id=record.stage_id)
     if record.source is State.ERROR and state.recover == "workflow":
         # The whole workflow again: a new notebook and a new kernel. The journal keeps the attempt before.
-        emptied = {**_emptied(state, at), "recover": "", "position": position}
-        return {**emptied, **begin_stage(evolve(state, emptied))}
-    moved = evolve(state, {"position": position})
+        emptied: StateChanges = {**_emptied(state, at), "recover": "", "position": position}
+        return {**emptied, **begin_stage(evolve(state, **emptied))}
+    moved = evolve(state, position=position)
     target = _target_inside(state)
     return {"position": position, "recover": "", "failure_reason": "", "target": target, **begin_stage(moved)}
 
 
-def _enter_stage(state: RunState, record: Transitioned) -> Changes:
+def _enter_stage(state: RunState, record: Transitioned) -> StateChanges:
     position = Position(stage_id=record.stage_id)
-    moved = evolve(state, {"position": position})
+    moved = evolve(state, position=position)
     return {"position": position, "target": _target_inside(state), **begin_stage(moved)}
 
 
@@ -96,17 +93,17 @@ def _target_inside(state: RunState) -> tuple[str | None, str | None] | None:
     return state.target if state.target is not None and state.target[1] is not None else None
 
 
-def _enter_step(state: RunState, record: Transitioned) -> Changes:
+def _enter_step(state: RunState, record: Transitioned) -> StateChanges:
     position = Position(stage_id=state.position.stage_id, step_id=record.step_id)
-    moved = evolve(state, {"position": position})
+    moved = evolve(state, position=position)
     return {"position": position, "target": None, **begin_step(moved)}
 
 
-def _enter_behavior(state: RunState, record: Transitioned) -> Changes:
-    changes: Changes = {}
+def _enter_behavior(state: RunState, record: Transitioned) -> StateChanges:
+    changes: StateChanges = {}
     if record.step_id is not None and record.step_id != state.position.step_id:
         changes |= _enter_step(state, record)
-        state = evolve(state, changes)
+        state = evolve(state, **changes)
     iteration = state.position.iteration + 1
     verdict = state.verdict
     named = verdict.response.behavior if verdict is not None else None
@@ -125,7 +122,7 @@ def _enter_behavior(state: RunState, record: Transitioned) -> Changes:
     }
 
 
-def _leave_behavior(state: RunState) -> Changes:
+def _leave_behavior(state: RunState) -> StateChanges:
     changes = end_behavior(state)
     missing = changes["behavior"].missing
     if missing:
@@ -135,7 +132,7 @@ def _leave_behavior(state: RunState) -> Changes:
     return changes
 
 
-def _leave_step(state: RunState, record: Transitioned) -> Changes:
+def _leave_step(state: RunState, record: Transitioned) -> StateChanges:
     verdict = state.verdict
     achieved = verdict is not None and verdict.response.target_achieved
     changes = end_step(state, achieved=achieved)
@@ -143,18 +140,16 @@ def _leave_step(state: RunState, record: Transitioned) -> Changes:
     changes |= archive_effects(state)
     if missing:
         text = f"WARN: step {state.position.step_id} ended without its expected outputs: {', '.join(missing)}"
-        changes |= with_effects(evolve(state, changes), text)
+        changes |= with_effects(evolve(state, **changes), text)
     # The step stays the current one for its last planning request; NEXT_STEP moves on.
     changes["behavior"] = Behavior()
     return changes
 
 
-def _drop_everything(state: RunState, record: Transitioned) -> Changes:
+def _drop_everything(state: RunState, record: Transitioned) -> StateChanges:
     """Error and cancel: the queue is dropped, in_progress cleared; nothing completed is undone."""
     outputs = state.behaviors.outputs.model_copy(update={"in_progress": ()})
-    behavior = evolve(
-        state.behavior, {"current": None, "stream_open": False, "ended": True, "fire": None, "promotions": ()}
-    )
+    behavior = evolve(state.behavior, current=None, stream_open=False, ended=True, fire=None, promotions=())
     return {
         "behavior": behavior,
         "behaviors": replace(state.behaviors, outputs=outputs),
@@ -168,11 +163,11 @@ def _drop_everything(state: RunState, record: Transitioned) -> Changes:
     }
 
 
-def _reset(state: RunState, at: str) -> Changes:
+def _reset(state: RunState, at: str) -> StateChanges:
     return {**_emptied(state, at), "plan": state.given_plan, "recover": ""}
 
 
-def _emptied(state: RunState, at: str) -> Changes:
+def _emptied(state: RunState, at: str) -> StateChanges:
     """A fresh start. What limits count begins anew too; ids go on being counted, and what models cost stays spent."""
     kernel = state.kernel
     return {
@@ -191,7 +186,7 @@ def _emptied(state: RunState, at: str) -> Changes:
         "promotions": (),
         "fault": "",
         "failure_reason": "",
-        "told": Told(variables=dict(state.given_variables)),
+        "planner_context": PlannerContext(variables=dict(state.given_variables)),
         "effects": (),
         "effects_history": (),
         "document": Document(title=state.given_title),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import regex
+from typing import TYPE_CHECKING, Any
 
 from notebook_bcc.protocol.messages import ContextFilter, EffectPatterns, EffectsConfig
 from notebook_bcc.protocol.observation import Context, Effects, LevelProgress, Observation, Progress
 from notebook_bcc.protocol.tracking import condensed
 from notebook_bcc.protocol.vocabulary import Level
+
+if TYPE_CHECKING:
+    import regex
 
 # All patterns of one filter together; a pattern from the wire may be written to take for ever.
 _PATTERN_SECONDS = 2.0
@@ -102,6 +103,9 @@ def _matching(effects: tuple[Any, ...], patterns: EffectPatterns | None) -> tupl
 
 
 def _compiled(patterns: tuple[str, ...]) -> tuple[list[regex.Pattern[str]], list[str]]:
+    # Few planners send patterns, and the library takes its time to load.
+    import regex
+
     made: list[regex.Pattern[str]] = []
     wrong: list[str] = []
     for pattern in patterns[:50]:

@@ -114,7 +114,7 @@ def _variables(state: RunState, asked: Iterable[str]) -> dict[str, Any]:
     every = state.variables
     if len(every) <= _VARIABLES_SHOWN:
         return every
-    kept = {*asked, *state.told.variables}
+    kept = {*asked, *state.planner_context.variables}
     for level in (state.stages, state.steps, state.behaviors):
         kept.update(level.outputs.expected, level.outputs.produced, level.outputs.in_progress)
     kept.update(list(every)[-_VARIABLES_SHOWN:])
@@ -126,12 +126,12 @@ def _context(state: RunState, asked: Iterable[str]) -> Context:
     return Context(
         variables=variables,
         variables_left_out=len(state.variables) - len(variables) or None,
-        todo_list=state.told.todo,
+        todo_list=state.planner_context.todo,
         effects=Effects(current=state.effects, history=state.effects_history),
         notebook=_notebook(state),
         fsm=_fsm(state),
-        section_progress=state.told.section_progress,
-        workflow_progress=state.told.workflow_progress or _workflow_progress(state),
+        section_progress=state.planner_context.section_progress,
+        workflow_progress=state.planner_context.workflow_progress or _workflow_progress(state),
     )
 
 

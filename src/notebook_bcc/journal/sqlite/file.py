@@ -85,6 +85,15 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     return db
 
 
+def raise_format(path: Path, db: sqlite3.Connection) -> None:
+    """Mark a journal that is about to be continued as one of our format: an older version would misread what follows.
+    The entries that are there stay as they are."""
+    with writing(path, db):
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version < FORMAT_VERSION:
+            db.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+
+
 def _check_format(path: Path, db: sqlite3.Connection) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()

@@ -23,6 +23,7 @@ from notebook_bcc.journal.sqlite.file import (
     connect_writer,
     create_file,
     flushing,
+    raise_format,
     reading,
     structural_problem,
     writing,
@@ -107,7 +108,8 @@ class SqliteReader:
         """Release everything. May be called twice."""
         if not self._closed.is_set():
             self._closed.set()
-            await asyncio.to_thread(self._release)
+            # Shielded: a thread that has not begun is dropped when its waiter is cancelled, and the file stays open.
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._release))
 
     def _release(self) -> None:
         self._db.close()
@@ -223,6 +225,7 @@ class SqliteJournal(SqliteReader):
         # Not in a thread: a commit takes less time than the way there and back.
         if self._writer is None:
             self._writer = connect_writer(self._path)
+            raise_format(self._path, self._writer)
         db = self._writer
         with writing(self._path, db):
             db.execute("BEGIN IMMEDIATE")

@@ -11,8 +11,9 @@ from zlib import crc32
 from pydantic import ValidationError
 
 from notebook_bcc.errors import JournalCorrupt, JournalFailed, MessageInvalid
+from notebook_bcc.journal.encoding import decode_record, encode_record
 from notebook_bcc.journal.interface import Entry, PostedCommand
-from notebook_bcc.journal.records import Command, decode_record, encode_record
+from notebook_bcc.journal.records import Command
 
 Row = tuple[int, bytes, bytes, bytes, int]
 

@@ -9,16 +9,18 @@
 - The variables that changed go out with every cell's reply, failed cells included.
 - A process that a cell forks never speaks as the kernel: what it prints, displays and raises is text of its cell, and
   it leaves when the cell ends.
-- A cell costs the same after thousands of them, and one that prints nothing does not wait for its output to be sent.
+- A cell costs the same after thousands of them.
+
+Private names of ipykernel and of the standard library are used where nothing else would do, each with its reason.
 """
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import codecs
 import ctypes
 import faulthandler
-import logging
 import os
 import select
 import signal
@@ -50,21 +52,20 @@ class CapturedStream:
     def __init__(self, number: int, stream: Any) -> None:
         self._stream = stream
         self._publisher = stream.pub_thread
-        self._write, self._flush, self._send = stream.write, stream.flush, stream._flush
+        self._write, self._flush = stream.write, stream.flush
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._looked = 0.0
         self._unsent = 0
-        # `_moving` is held from reading the pipe to writing what was read, or pieces would change places; `_sending`
-        # from taking the text to queueing its message: whoever finds no text may then queue the next message.
-        self._moving, self._sending = threading.RLock(), threading.RLock()
+        # Held from reading the pipe to writing what was read, or pieces would change places.
+        self._moving = threading.RLock()
         _dismiss_watcher(number, stream)
         self.original = os.dup(number)
         self.source, sink = os.pipe()
         os.set_blocking(self.source, False)
         os.dup2(sink, number)
-        # What `subprocess.run(..., stdout=sys.stdout)` asks for.
+        # What `subprocess.run(..., stdout=sys.stdout)` asks for: `fileno()` gives nothing else.
         stream._original_stdstream_copy = sink
-        stream.write, stream.flush, stream._flush = self.write, self.flush, self.send
+        stream.write, stream.flush = self.write, self.flush
         self._number = number
         self._child: ForkedStream | None = None
         os.register_at_fork(after_in_child=self._after_fork)
@@ -88,21 +89,11 @@ class CapturedStream:
         return len(text)
 
     def flush(self) -> None:
-        """Each cell flushes each stream twice, and that waits for another thread: only when there is text."""
         if self._child is not None:
             self._child.flush()
-            return
-        with self._sending:
-            has_text = bool(self._stream._buffers)
-        if has_text:
-            self._flush()
-
-    def send(self) -> None:
-        if self._child is not None:
-            return
-        with self._sending:
+        else:
             self._unsent = 0
-            self._send()
+            self._flush()
 
     def pass_on(self) -> int:
         """Move what is in the pipe to the stream; how many bytes that was."""
@@ -183,11 +174,12 @@ class KernelAgent:
         self._streams = [CapturedStream(1, sys.stdout), CapturedStream(2, sys.stderr)]
 
     def start(self, parent: int | None) -> None:
-        threading.Thread(target=self._watch, name="notebook-bcc", daemon=True).start()
+        # Not a `threading.Thread`: ipykernel 7.0 would keep all that it passes on for the request that started it.
+        _thread.start_new_thread(self._watch, ())
         # Only now: the watcher itself belongs to no cell.
-        self._adopt_threads()
-        # ipykernel makes a record of every message it gets, for a handler that throws them away.
-        self._shell.kernel.log.setLevel(logging.WARNING)
+        if hasattr(self._shell, "set_thread_parent"):
+            # ipykernel 7.0 has no such method, and looks after threads itself.
+            self._adopt_threads()
         faulthandler.enable(file=self._streams[1].original)
         self._shell.ask_exit = _refuse_to_exit
         if sys.modules.get("debugpy.server", sys) is None:
@@ -230,7 +222,8 @@ class KernelAgent:
         self._loop.call_soon(_leave_loop)
 
     def _adopt_threads(self) -> None:
-        # Any: the second of the two methods is private to the standard library.
+        # The second of the two methods is private, and the only one that runs in the new thread whatever a subclass
+        # overrides. Any: the type checker does not know it.
         shell, kind = self._shell, cast(Any, threading.Thread)
         start, bootstrap = kind.start, kind._bootstrap_inner
 

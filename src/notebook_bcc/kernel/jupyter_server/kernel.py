@@ -13,14 +13,14 @@ from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
 from notebook_bcc.kernel import inspection
+from notebook_bcc.kernel.conversation import LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.interface import Execution, KernelIdentity
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
-from notebook_bcc.kernel.jupyter_server.session import ServerTalk
-from notebook_bcc.kernel.local.conversation import LateOutput, Request
+from notebook_bcc.kernel.jupyter_server.session import ServerConversation
 from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits
-from notebook_bcc.kernel.running import Running
+from notebook_bcc.kernel.running import Running, StartableKernel, read_identity
 from notebook_bcc.protocol.cells import Output
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class _LeftCell:
     collector: OutputCollector
 
 
-class JupyterServerKernel:
+class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
     """Implements `LastingKernel`. The server may be on another machine; it and its kernel outlive this process.
 
     `session` names the kernel and our session with it; another process can `attach` by it. `path` is the kernel's
@@ -76,7 +76,7 @@ class JupyterServerKernel:
 
         # A closure holds the token: no attribute of this object does.
         self._make_rest = make_rest
-        self._name = name
+        super().__init__(name)
         self._kernel_id: str | None = None
         self._session_id: str | None = None
         self._path = path
@@ -86,17 +86,11 @@ class JupyterServerKernel:
         self._output_limits = output_limits
         self._variable_limits = variable_limits
         self._on_late_output = on_late_output
-        self._identity = KernelIdentity(name=name, display_name=name, language="")
-        self._running: _RemoteRunning | None = None
         self._left: _LeftCell | None = None
 
     @property
     def identity(self) -> KernelIdentity:
         return replace(self._identity, session=self.session)
-
-    @property
-    def is_alive(self) -> bool:
-        return self._running is not None and not self._running.talk.gone
 
     @property
     def session(self) -> str:
@@ -116,7 +110,9 @@ class JupyterServerKernel:
                 self._running = running = self._connect(rest, self._kernel_id, self._session_id, has_ledger=False)
                 await self._greet(running, spec)
         except BaseException as error:
-            await self._abandon(rest)
+            # Nothing is left behind of a start that failed, on the server neither.
+            await self.close()
+            await rest.close()
             if isinstance(error, TimeoutError | KernelFailed):
                 raise self._failure(error) from error
             raise
@@ -136,7 +132,7 @@ class JupyterServerKernel:
                     reason = f"the Jupyter server at {rest.where} has no kernel {kernel_id} any more"
                     raise KernelGone(kernel=self._name, reason=reason)
                 self._running = running = self._connect(rest, kernel_id, session_id, has_ledger=True)
-                request = await running.talk.join(collector, known=known, due=due)
+                request = await running.conversation.join(collector, known=known, due=due)
                 # On the control channel: a running cell does not delay that.
                 info = await running.info(channel="control")
                 self._identity = _read_identity(self._name, (await self._find_spec(rest)), info)
@@ -179,39 +175,14 @@ class JupyterServerKernel:
         left.request.on_output = on_output
         return await running.finish(left.request, left.collector, time_limit=time_limit)
 
-    async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
-        return await (await self._ready()).summarize(wanted)
-
-    async def interrupt(self) -> None:
-        if self._running is not None:
-            await self._running.interrupt()
-
-    async def restart(self) -> None:
-        await self.close()
-        await self.start()
-
     async def detach(self) -> None:
         """Leave the kernel running on its server, and release everything here. `attach` takes it up again."""
         running, self._running = self._running, None
         if running is not None:
             await running.leave()
 
-    async def close(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            await running.end()
-            await running.leave()
-
-    async def _abandon(self, rest: ServerRest) -> None:
-        """Leave nothing behind of a start that failed, on the server neither."""
-        running, self._running = self._running, None
-        if running is not None:
-            await running.end()
-            await running.leave()
-        await rest.close()
-
     def _connect(self, rest: ServerRest, kernel_id: str, session_id: str, *, has_ledger: bool) -> _RemoteRunning:
-        talk = ServerTalk(
+        conversation = ServerConversation(
             rest,
             kernel_id=kernel_id,
             session_id=session_id,
@@ -220,7 +191,12 @@ class JupyterServerKernel:
             on_late_output=self._on_late_output,
         )
         return _RemoteRunning(
-            rest, talk, kernel_id, output_limits=self._output_limits, interrupt_grace=self._interrupt_grace
+            self._name,
+            rest,
+            conversation,
+            kernel_id,
+            output_limits=self._output_limits,
+            interrupt_grace=self._interrupt_grace,
         )
 
     async def _find_spec(self, rest: ServerRest) -> Mapping[str, Any]:
@@ -237,28 +213,13 @@ class JupyterServerKernel:
         if self._identity.language != "python":
             return
         unattended = info.get("implementation") == "ipython"
-        expression = inspection.install(self._variable_limits, unattended=unattended, parent=None)
-        request = running.send("execute_request", inspection.ask(expression))
-        await asyncio.shield(request.done)
-        if inspection.answer(running.reply(request)) is None:
-            refusal = inspection.failure(running.reply(request))
-            raise KernelStartFailed(kernel=self._name, reason=f"it refused our probe: {refusal}")
-        running.inspects = True
+        await running.install_probe(self._variable_limits, unattended=unattended, parent=None)
         if unattended and self._session_id is not None:
             room = 2 * self._output_limits.cell + 1_000_000
             if await running.ask(_install_ledger(self._session_id, room)) is None:
                 logger.warning("the kernel refused our ledger: what is lost on the way cannot be asked for again")
             else:
-                await running.talk.check_ledger()
-
-    async def _ready(self) -> _RemoteRunning:
-        running = self._running
-        if running is None:
-            raise KernelDied(cause="it has not been started, or was closed")
-        await running.wait_idle()
-        if running.talk.gone:
-            raise running.death()
-        return running
+                await running.conversation.check_ledger()
 
     def _failure(self, error: TimeoutError | KernelFailed) -> KernelStartFailed:
         reason = error.cause if isinstance(error, KernelDied) else str(error)
@@ -276,35 +237,26 @@ class _RemoteRunning(Running):
 
     def __init__(
         self,
+        name: str,
         rest: ServerRest,
-        talk: ServerTalk,
+        conversation: ServerConversation,
         kernel_id: str,
         *,
         output_limits: OutputLimits,
         interrupt_grace: float,
     ) -> None:
-        super().__init__(output_limits=output_limits, interrupt_grace=interrupt_grace)
+        super().__init__(name, conversation, output_limits=output_limits, interrupt_grace=interrupt_grace)
         self._rest = rest
         self._kernel_id = kernel_id
-        self.talk = talk
+        self.conversation = conversation
 
-    def send(
-        self,
-        kind: str,
-        content: Content,
-        *,
-        channel: str = "shell",
-        collector: OutputCollector | None = None,
-        on_output: Callable[[Output], None] | None = None,
-        wants_idle: bool = True,
-    ) -> Request:
-        return self.talk.send(
-            kind, content, channel=channel, collector=collector, on_output=on_output, wants_idle=wants_idle
-        )
+    @property
+    def is_gone(self) -> bool:
+        return bool(self.conversation.gone)
 
     async def info(self, *, channel: str = "shell") -> Content:
         """Raises KernelDied."""
-        request = self.send("kernel_info_request", {}, channel=channel, wants_idle=False)
+        request = self._send("kernel_info_request", {}, channel=channel, wants_idle=False)
         await asyncio.shield(request.done)
         return self.reply(request)
 
@@ -314,7 +266,7 @@ class _RemoteRunning(Running):
         except KernelFailed as error:
             logger.warning("the kernel could not be interrupted: %s", error)
         # A cell that awaits does not notice a signal before its loop wakes up, for any message.
-        self.send("kernel_info_request", {}, wants_idle=False)
+        self._send("kernel_info_request", {}, wants_idle=False)
 
     async def end(self) -> str:
         try:
@@ -326,10 +278,15 @@ class _RemoteRunning(Running):
 
     def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
         outputs = () if request is None or request.collector is None else request.collector.outputs()
-        return KernelDied(cause=cause or self.talk.gone or "it does not answer", outputs=outputs)
+        return KernelDied(cause=cause or self.conversation.gone or "it does not answer", outputs=outputs)
+
+    async def close(self) -> None:
+        await self.end()
+        await self.leave()
 
     async def leave(self) -> None:
-        await self.talk.close()
+        """Release everything here; the kernel goes on."""
+        await self.conversation.close()
         await self.wait_idle()
         await self._rest.close()
 
@@ -343,11 +300,5 @@ def _install_ledger(client: str, room: int) -> str:
 
 
 def _read_identity(name: str, spec: Mapping[str, Any], info: Content) -> KernelIdentity:
-    language = info.get("language_info", {})
-    return KernelIdentity(
-        name=name,
-        display_name=str(spec.get("display_name") or name),
-        language=language.get("name", spec.get("language", "")),
-        language_version=language.get("version", ""),
-        file_extension=language.get("file_extension", ""),
-    )
+    shown, language = str(spec.get("display_name") or name), spec.get("language", "")
+    return read_identity(name, info, display_name=shown, language=language)

@@ -11,18 +11,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from notebook_bcc.errors import KernelFailed, KernelGone
+from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
 from notebook_bcc.kernel.inside.ledger import RECALL
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
 from notebook_bcc.kernel.jupyter_server.socket import KeptSocket
 from notebook_bcc.kernel.jupyter_server.wire import Arrival, ServerWire
-from notebook_bcc.kernel.local.conversation import Exchange, LateOutput, Request
 from notebook_bcc.kernel.local.wire import Content, Message, MessageUnreadable, decode
 from notebook_bcc.kernel.outputs import OutputCollector
-from notebook_bcc.protocol.cells import Output
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +51,7 @@ class _Sent:
     arrived: int = 0
 
 
-class ServerTalk:
+class ServerConversation(Conversation):
     """Owns the websocket. `gone` says why the kernel cannot be spoken to any more; it is empty while it can.
 
     With `has_ledger` a kernel is joined that has been spoken to before: broadcasts wait until `join` is called.
@@ -69,10 +67,10 @@ class ServerTalk:
         has_ledger: bool,
         on_late_output: LateOutput | None,
     ) -> None:
+        super().__init__(on_late_output=on_late_output)
         self._rest = rest
         self._kernel_id = kernel_id
         self._wire = ServerWire(session_id)
-        self._exchange = Exchange(on_late_output=on_late_output)
         self._sent: dict[str, _Sent] = {}
         # Not from 1: an earlier process may have used this session.
         self._count = time.time_ns() // 1_000
@@ -99,24 +97,6 @@ class ServerTalk:
             on_data=self._on_data,
             on_gone=lambda reason: self._end(f"the Jupyter server at {rest.where} is lost: {reason}"),
         )
-
-    def send(
-        self,
-        kind: str,
-        content: Content,
-        *,
-        channel: str = "shell",
-        collector: OutputCollector | None = None,
-        on_output: Callable[[Output], None] | None = None,
-        wants_idle: bool = True,
-    ) -> Request:
-        request = Request(collector, on_output, wants_idle=wants_idle)
-        self._count += 1
-        message_id = f"{self._wire.session}_{self._count}"
-        sent = _Sent(request, kind, content, channel)
-        if self._add(message_id, sent):
-            self._post(message_id, sent)
-        return request
 
     async def check_ledger(self) -> None:
         """See whether a ledger that was just installed can be asked; without an answer it is not relied on."""
@@ -178,6 +158,13 @@ class ServerTalk:
             task.cancel()
         await asyncio.wait(tasks)
 
+    def _post(self, request: Request, kind: str, content: Content, channel: str) -> None:
+        self._count += 1
+        message_id = f"{self._wire.session}_{self._count}"
+        sent = _Sent(request, kind, content, channel)
+        if self._add(message_id, sent):
+            self._put_on_wire(message_id, sent)
+
     def _add(self, message_id: str, sent: _Sent) -> bool:
         if not self._exchange.add(message_id, sent.request):
             return False
@@ -185,7 +172,7 @@ class ServerTalk:
         sent.request.done.add_done_callback(lambda _: self._sent.pop(message_id, None))
         return True
 
-    def _post(self, message_id: str, sent: _Sent) -> None:
+    def _put_on_wire(self, message_id: str, sent: _Sent) -> None:
         # After a reconnection nothing is sent before it is certain that this is still the same process, but for what
         # goes to the control channel: that only asks.
         if self._socket.is_open and (not self._reopened or sent.channel == "control"):
@@ -224,7 +211,7 @@ class ServerTalk:
                 self._doubts.add(doubt)
                 doubt.add_done_callback(self._doubts.discard)
             elif sent.kind:
-                self._post(message_id, sent)
+                self._put_on_wire(message_id, sent)
 
     async def _settle_doubt(self, request: Request) -> None:
         """Of a kernel without a ledger: when it answers a later request, it has carried out the earlier ones."""

@@ -1,173 +1,96 @@
-"""Requests to one running kernel, and what comes back for each of them."""
+"""The conversation with a kernel in a process of ours, over its zmq sockets."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import zmq
 
-from notebook_bcc.kernel.local.channel import Channel
+from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
 from notebook_bcc.kernel.local.process import Connection
 from notebook_bcc.kernel.local.wire import Content, Message, MessageUnreadable, Wire
-from notebook_bcc.kernel.outputs import OutputCollector
-from notebook_bcc.protocol.cells import Output
 
 logger = logging.getLogger(__name__)
 
-LateOutput = Callable[[int | None, Output], None]
-
-# How many ended cells (and displays) are remembered by name, for what arrives late.
-_REMEMBERED = 1_000
 # zmq tries again every 100 ms by default: half of that would be lost at every start.
 _RECONNECT_MS = 10
 # Messages of up to a megabyte each.
 _READ_AHEAD = 50
 _QUIET_SECONDS = 0.05
+# Messages handled before other tasks get their turn: a cell that prints without end must not starve time limits.
+_BATCH = 100
 _SOCKETS = {"shell": zmq.DEALER, "control": zmq.DEALER, "iopub": zmq.SUB}
 
 
-class Request:
-    """One request under way. `done` is set when its reply and its idle have arrived, or when the kernel is lost."""
+class Channel:
+    """One zmq socket on the running event loop, which it owns. `on_frames` is called there, in order of arrival."""
 
-    def __init__(
-        self, collector: OutputCollector | None, on_output: Callable[[Output], None] | None, *, wants_idle: bool
-    ) -> None:
-        self.collector = collector
-        self.on_output = on_output
-        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.reply: Content | None = None
-        self.is_busy = False
-        self.is_idle = not wants_idle
-        self.is_lost = False
-        # Output that a server between the kernel and us has dropped for good.
-        self.lost_bytes = 0
-
-    def take_reply(self, content: Content) -> None:
-        self.reply = content
-        self._finish_if_complete()
-
-    def take_status(self, state: str) -> None:
-        self.is_busy = self.is_busy or state == "busy"
-        self.is_idle = self.is_idle or state == "idle"
-        self._finish_if_complete()
-
-    def lose(self) -> None:
-        self.is_lost = True
-        if not self.done.done():
-            self.done.set_result(None)
-
-    def _finish_if_complete(self) -> None:
-        if self.reply is not None and self.is_idle and not self.done.done():
-            self.done.set_result(None)
-
-
-class Exchange:
-    """Requests under way and cells that have ended, by the ids of their messages; knows nothing of how those travel.
-
-    `heard` is set by the first broadcast.
-    """
-
-    def __init__(self, *, on_late_output: LateOutput | None) -> None:
+    def __init__(self, socket: zmq.Socket[bytes], on_frames: Callable[[Sequence[bytes]], None]) -> None:
+        self._socket = socket
+        self._on_frames = on_frames
         self._loop = asyncio.get_running_loop()
-        self._on_late_output = on_late_output
-        self._requests: dict[str, Request] = {}
-        self._ended_cells: dict[str, int | None] = {}
-        self._display_owners: dict[str, str] = {}
-        self._lost = False
-        self.heard = asyncio.Event()
+        self._fd = int(socket.getsockopt(zmq.FD))
+        self._scheduled: asyncio.Handle | None = None
+        self._loop.add_reader(self._fd, self._readable)
+        # What arrived before the reader was there has had its signal.
+        self._schedule()
 
-    def add(self, message_id: str, request: Request) -> bool:
-        """Expect what belongs to a request from now on; False when it is lost already and need not be sent."""
-        if self._lost:
-            request.lose()
-            return False
-        self._requests[message_id] = request
-        request.done.add_done_callback(lambda _: self._forget(message_id, request))
-        return True
+    def send(self, frames: Sequence[bytes]) -> None:
+        """Queue a message; never blocks, as the high-water mark is off for our requests."""
+        self._socket.send_multipart(frames, zmq.NOBLOCK)
+        # zmq's descriptor signals edges, and sending may have eaten one.
+        self._schedule()
 
-    def lose(self) -> None:
-        """Nothing will arrive any more: end every request as lost, those still to come too."""
-        self._lost = True
-        for request in list(self._requests.values()):
-            request.lose()
+    def limit(self, messages: int) -> None:
+        """Read at most so many messages ahead; the sender is made to wait, or drops."""
+        self._socket.rcvhwm = messages
 
-    def on_reply(self, message: Message) -> None:
-        request = self._requests.get(message.parent)
-        if request is not None:
-            request.take_reply(message.content)
+    def drain(self) -> int:
+        """Handle what is there now; how many messages that was."""
+        handled = 0
+        while not self._socket.closed and handled < _BATCH:
+            try:
+                frames = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return handled
+            handled += 1
+            self._on_frames(frames)
+        if not self._socket.closed:
+            self._schedule()
+        return handled
 
-    def on_broadcast(self, message: Message) -> None:
-        self.heard.set()
-        request = self._requests.get(message.parent)
-        if message.kind == "status":
-            if request is not None:
-                request.take_status(message.content.get("execution_state", ""))
-        elif request is None:
-            self._on_late(message)
-        elif request.collector is not None:
-            self._on_output(message, request, request.collector)
-
-    def _on_output(self, message: Message, request: Request, collector: OutputCollector) -> None:
-        display_id = message.content.get("transient", {}).get("display_id")
-        if display_id is not None:
-            if message.kind == "update_display_data" and not collector.holds_display(display_id):
-                self._on_late(message)
-                return
-            _remember(self._display_owners, display_id, message.parent)
-        output = collector.add(message.kind, message.content)
-        if output is not None and request.on_output is not None:
-            # By way of the loop: an exception in it is reported there and stops nothing here.
-            self._loop.call_soon(request.on_output, output)
-
-    def _on_late(self, message: Message) -> None:
-        display_id = message.content.get("transient", {}).get("display_id", "")
-        owner = self._display_owners.get(display_id, message.parent)
-        if owner not in self._ended_cells:
+    def close(self) -> None:
+        if self._socket.closed:
             return
-        output = OutputCollector.convert(message.kind, message.content)
-        if output is None:
-            return
-        if self._on_late_output is None:
-            logger.info("output of a cell that has ended was left out: %s", output["output_type"])
-        else:
-            self._loop.call_soon(self._on_late_output, self._ended_cells[owner], output)
+        self._loop.remove_reader(self._fd)
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+        self._socket.close(linger=0)
 
-    def _forget(self, message_id: str, request: Request) -> None:
-        self._requests.pop(message_id, None)
-        if request.collector is not None:
-            count = None if request.reply is None else request.reply.get("execution_count")
-            _remember(self._ended_cells, message_id, count)
+    def _schedule(self) -> None:
+        if self._scheduled is None:
+            self._scheduled = self._loop.call_soon(self._readable)
+
+    def _readable(self) -> None:
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+            self._scheduled = None
+        self.drain()
 
 
-class Conversation:
-    """Owns the sockets. Messages are matched to requests by their parent; `heard` is set by the first broadcast."""
+class LocalConversation(Conversation):
+    """Owns the sockets. `heard` is set by the first broadcast."""
 
     def __init__(self, connection: Connection, *, on_late_output: LateOutput | None) -> None:
+        super().__init__(on_late_output=on_late_output)
         self._wire = Wire(connection.key)
-        self._exchange = exchange = Exchange(on_late_output=on_late_output)
-        self.heard = exchange.heard
+        self.heard = self._exchange.heard
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        handlers = {"shell": exchange.on_reply, "control": exchange.on_reply, "iopub": exchange.on_broadcast}
+        reply, broadcast = self._exchange.on_reply, self._exchange.on_broadcast
+        handlers = {"shell": reply, "control": reply, "iopub": broadcast}
         self._channels = {name: self._open(name, connection, handler) for name, handler in handlers.items()}
-
-    def send(
-        self,
-        kind: str,
-        content: Content,
-        *,
-        channel: str = "shell",
-        collector: OutputCollector | None = None,
-        on_output: Callable[[Output], None] | None = None,
-        wants_idle: bool = True,
-    ) -> Request:
-        request = Request(collector, on_output, wants_idle=wants_idle)
-        message_id, frames = self._wire.request(kind, content)
-        if self._exchange.add(message_id, request):
-            self._channels[channel].send(frames)
-        return request
 
     def hold_back(self) -> None:
         """The kernel waits when we are slow: what is read ahead can be bounded without losing anything."""
@@ -186,6 +109,11 @@ class Conversation:
             channel.close()
         self._context.term()
         self._exchange.lose()
+
+    def _post(self, request: Request, kind: str, content: Content, channel: str) -> None:
+        message_id, frames = self._wire.request(kind, content)
+        if self._exchange.add(message_id, request):
+            self._channels[channel].send(frames)
 
     def _open(self, name: str, connection: Connection, handler: Callable[[Message], None]) -> Channel:
         socket = self._context.socket(_SOCKETS[name])
@@ -206,9 +134,3 @@ class Conversation:
                 handler(message)
 
         return Channel(socket, on_frames)
-
-
-def _remember(memory: dict[str, Any], key: str, value: Any) -> None:
-    memory[key] = value
-    if len(memory) > _REMEMBERED:
-        del memory[next(iter(memory))]

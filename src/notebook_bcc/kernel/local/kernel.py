@@ -5,33 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
-from notebook_bcc.kernel import inspection
+from notebook_bcc.kernel.conversation import LateOutput, Request
 from notebook_bcc.kernel.inspection import VariableLimits
-from notebook_bcc.kernel.interface import Execution, KernelIdentity
-from notebook_bcc.kernel.local.conversation import Conversation, LateOutput, Request
+from notebook_bcc.kernel.local.conversation import LocalConversation
 from notebook_bcc.kernel.local.process import KernelProcess
-from notebook_bcc.kernel.local.wire import Content
-from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits
-from notebook_bcc.kernel.running import Running
-from notebook_bcc.protocol.cells import Output
+from notebook_bcc.kernel.outputs import OutputLimits
+from notebook_bcc.kernel.running import Running, StartableKernel, read_identity
 
 _DEFAULT_OUTPUTS = OutputLimits()
 _DEFAULT_VARIABLES = VariableLimits()
 # Descriptors 1 and 2 are watched by `unattended` instead of by ipykernel.
 _IPYKERNEL = ("--IPKernelApp.capture_fd_output=False",)
-# No history database, and no pause after each cell. The pause hides the race of a client that stops at the reply; we
-# wait for the reply and for idle. `In`, `Out`, `_` and this session's %history are kept in memory as ever: what is
-# lost is the history of other sessions.
-_LEAN = ("--HistoryManager.enabled=False", "--Kernel._execute_sleep=0")
+# No history database. `In`, `Out`, `_` and this session's %history are kept in memory as ever: what is lost is the
+# history of other sessions.
+_LEAN = ("--HistoryManager.enabled=False",)
 _NOT_LEAN = ("--HistoryManager.hist_file=:memory:",)
 _ASKED_AGAIN_SECONDS = 0.5
 
 
-class LocalKernel:
+class LocalKernel(StartableKernel["_LocalRunning"]):
     """Implements `Kernel`. Needs an event loop that watches descriptors (every one on Linux and macOS).
 
     `on_late_output` gets what arrives for a cell after that cell has ended, with that cell's execution count: text of
@@ -54,7 +49,7 @@ class LocalKernel:
         variable_limits: VariableLimits = _DEFAULT_VARIABLES,
         on_late_output: LateOutput | None = None,
     ) -> None:
-        self._name = name
+        super().__init__(name)
         self._start_timeout = start_timeout
         self._interrupt_grace = interrupt_grace
         self._terminate_grace = terminate_grace
@@ -65,16 +60,6 @@ class LocalKernel:
         self._output_limits = output_limits
         self._variable_limits = variable_limits
         self._on_late_output = on_late_output
-        self._identity = KernelIdentity(name=name, display_name=name, language="")
-        self._running: _LocalRunning | None = None
-
-    @property
-    def identity(self) -> KernelIdentity:
-        return self._identity
-
-    @property
-    def is_alive(self) -> bool:
-        return self._running is not None and self._running.process.exit_code is None
 
     @property
     def pid(self) -> int | None:
@@ -86,6 +71,7 @@ class LocalKernel:
             raise KernelStartFailed(kernel=self._name, reason="it is running already")
         await self.close()
         self._running = running = _LocalRunning(
+            self._name,
             KernelProcess(name=self._name, arguments=self._arguments, lean=self._lean, cwd=self._cwd, env=self._env),
             on_late_output=self._on_late_output,
             output_limits=self._output_limits,
@@ -104,68 +90,33 @@ class LocalKernel:
             await self.close()
             raise
 
-    async def execute(
-        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
-    ) -> Execution:
-        return await (await self._ready()).execute(source, time_limit=time_limit, on_output=on_output)
-
-    async def summarize(self, wanted: Mapping[str, str]) -> dict[str, Any]:
-        return await (await self._ready()).summarize(wanted)
-
-    async def interrupt(self) -> None:
-        if self._running is not None:
-            await self._running.interrupt()
-
-    async def restart(self) -> None:
-        await self.close()
-        await self.start()
-
-    async def close(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            await running.close()
-
     async def _greet(self, running: _LocalRunning) -> None:
         """Ask until broadcasts arrive too: a request sent before that may have its idle sent to nobody."""
-        control = running.talk.send("kernel_info_request", {}, channel="control", wants_idle=False)
+        control = running.conversation.send("kernel_info_request", {}, channel="control", wants_idle=False)
         while True:
-            request = running.talk.send("kernel_info_request", {}, wants_idle=False)
+            request = running.conversation.send("kernel_info_request", {}, wants_idle=False)
             await asyncio.shield(request.done)
             if request.reply is None:
                 raise KernelStartFailed(kernel=self._name, reason=running.process.cause())
-            if running.talk.heard.is_set():
+            if running.conversation.heard.is_set():
                 break
             # ipykernel 7 has welcomed us long before its first reply; others are heard from the next request on.
             await asyncio.sleep(0.2)
-        self._identity = _read_identity(self._name, running.process, request.reply)
+        spec = running.process.spec
+        self._identity = read_identity(
+            self._name, request.reply, display_name=spec.display_name, language=spec.language
+        )
         if self._identity.language == "python":
-            await self._install(running, unattended=request.reply.get("implementation") == "ipython")
+            unattended = request.reply.get("implementation") == "ipython"
+            await running.install_probe(self._variable_limits, unattended=unattended, parent=os.getpid())
+            if unattended:
+                running.conversation.hold_back()
         while not control.done.done():
             await asyncio.wait([control.done], timeout=_ASKED_AGAIN_SECONDS)
             if not control.done.done():
                 # ipykernel 7.0 loses what comes on this channel before it is ready.
-                control = running.talk.send("kernel_info_request", {}, channel="control", wants_idle=False)
+                control = running.conversation.send("kernel_info_request", {}, channel="control", wants_idle=False)
         running.process.remove_folder()
-
-    async def _install(self, running: _LocalRunning, *, unattended: bool) -> None:
-        expression = inspection.install(self._variable_limits, unattended=unattended, parent=os.getpid())
-        request = running.talk.send("execute_request", inspection.ask(expression))
-        await asyncio.shield(request.done)
-        reply = running.reply(request)
-        if inspection.answer(reply) is None:
-            raise KernelStartFailed(kernel=self._name, reason=f"it refused our probe: {inspection.failure(reply)}")
-        running.inspects = True
-        if unattended:
-            running.talk.hold_back()
-
-    async def _ready(self) -> _LocalRunning:
-        running = self._running
-        if running is None:
-            raise KernelDied(cause="it has not been started, or was closed")
-        await running.wait_idle()
-        if running.process.exit_code is not None:
-            raise running.death()
-        return running
 
 
 class _LocalRunning(Running):
@@ -173,6 +124,7 @@ class _LocalRunning(Running):
 
     def __init__(
         self,
+        name: str,
         process: KernelProcess,
         *,
         on_late_output: LateOutput | None,
@@ -180,34 +132,24 @@ class _LocalRunning(Running):
         interrupt_grace: float,
         terminate_grace: float,
     ) -> None:
-        super().__init__(output_limits=output_limits, interrupt_grace=interrupt_grace)
+        self.conversation = LocalConversation(process.connection, on_late_output=on_late_output)
+        super().__init__(name, self.conversation, output_limits=output_limits, interrupt_grace=interrupt_grace)
         self.process = process
-        self.talk = Conversation(process.connection, on_late_output=on_late_output)
         self._terminate_grace = terminate_grace
         self._hanging_up: asyncio.Task[None] | None = None
         process.when_ended(self._process_ended)
 
-    def send(
-        self,
-        kind: str,
-        content: Content,
-        *,
-        channel: str = "shell",
-        collector: OutputCollector | None = None,
-        on_output: Callable[[Output], None] | None = None,
-        wants_idle: bool = True,
-    ) -> Request:
-        return self.talk.send(
-            kind, content, channel=channel, collector=collector, on_output=on_output, wants_idle=wants_idle
-        )
+    @property
+    def is_gone(self) -> bool:
+        return self.process.exit_code is not None
 
     async def interrupt(self) -> None:
         if self.process.spec.interrupt_mode == "message":
-            self.send("interrupt_request", {}, channel="control", wants_idle=False)
+            self.conversation.send("interrupt_request", {}, channel="control", wants_idle=False)
         else:
             self.process.send(signal.SIGINT)
             # A cell that awaits does not notice a signal before its loop wakes up, for any message.
-            self.send("kernel_info_request", {}, wants_idle=False)
+            self.conversation.send("kernel_info_request", {}, wants_idle=False)
 
     async def end(self) -> str:
         ended_by = await self.process.end(patience=self._terminate_grace)
@@ -224,19 +166,8 @@ class _LocalRunning(Running):
         await self.wait_idle()
         if self._hanging_up is not None:
             await asyncio.wait([self._hanging_up])
-        self.talk.close()
+        self.conversation.close()
         self.process.release()
 
     def _process_ended(self) -> None:
-        self._hanging_up = asyncio.get_running_loop().create_task(self.talk.hang_up())
-
-
-def _read_identity(name: str, process: KernelProcess, info: Content) -> KernelIdentity:
-    language = info.get("language_info", {})
-    return KernelIdentity(
-        name=name,
-        display_name=process.spec.display_name,
-        language=language.get("name", process.spec.language),
-        language_version=language.get("version", ""),
-        file_extension=language.get("file_extension", ""),
-    )
+        self._hanging_up = asyncio.get_running_loop().create_task(self.conversation.hang_up())

@@ -21,6 +21,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKerne
 from jupyter_client.launcher import launch_kernel
 
 from notebook_bcc.errors import KernelStartFailed
+from notebook_bcc.protocol.secret_variables import SECRET_VARIABLES
 
 # The longest path a unix socket can have is 107 bytes on Linux and 103 on macOS; "-5" is appended to ours.
 _LONGEST_SOCKET_PATH = 100
@@ -30,11 +31,6 @@ _WITHOUT_DEBUGGER = (
     "import runpy, sys; sys.modules['debugpy.server'] = None; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
-_SECRETS = frozenset(
-    {
-        "DSLC_TOKEN", "BACKEND_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "NBCC_LLM_KEY",
-    }
-)  # fmt: skip
 _LAST_WORDS = 8_192
 _POLL_SECONDS = 0.1
 _KILL_SECONDS = 10.0
@@ -267,5 +263,5 @@ def _inherited() -> dict[str, str]:
     Threads of numeric libraries that wait for each other spin for some microseconds and then sleep. Where they spun on,
     a fit was seen to take ten times as long beside busy neighbours; where they slept at once, two to six times alone.
     """
-    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS | {"MPLBACKEND"}}
+    kept = {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES | {"MPLBACKEND"}}
     return kept if "OMP_WAIT_POLICY" in kept else {"GOMP_SPINCOUNT": "1000", **kept}

@@ -69,7 +69,7 @@ class Lent:
 
 
 @dataclass(frozen=True, slots=True)
-class Rails:
+class Guardrails:
     """Between what a cell has to stay. `kept` may not be changed; of them only `readable` may be read.
 
     `known` are all names that can exist; None: that is not known, and whatever is read may be. `own` are names that
@@ -103,14 +103,14 @@ def lent_by(sources: tuple[str, ...]) -> Lent:
     return Lent(frozenset(names), frozenset(modules), frozenset(attributes), frozenset(texts))
 
 
-def with_made(rails: Rails, source: str) -> Rails:
-    """The rails of the cells that follow this one: what it made may be read and changed."""
+def with_made(guardrails: Guardrails, source: str) -> Guardrails:
+    """The guardrails of the cells that follow this one: what it made may be read and changed."""
     try:
-        made = read_code(plain_python(source)).names.made - rails.kept
+        made = read_code(plain_python(source)).names.made - guardrails.kept
     except SyntaxError:
-        return rails
-    known = None if rails.known is None else rails.known | made
-    return replace(rails, own=rails.own | made, known=known)
+        return guardrails
+    known = None if guardrails.known is None else guardrails.known | made
+    return replace(guardrails, own=guardrails.own | made, known=known)
 
 
 def plain_python(source: str) -> str:
@@ -118,81 +118,81 @@ def plain_python(source: str) -> str:
     return _PLOTTING_LINE.sub("", source)
 
 
-def objection(source: str, rails: Rails) -> str:
+def objection(source: str, guardrails: Guardrails) -> str:
     """Why this cell is not run; empty: it may be."""
     try:
         code = read_code(plain_python(source))
     except (SyntaxError, ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         return f"the code is no Python: {getattr(error, 'msg', error)}{where}"
-    return next(_objections(code, rails), "")
+    return next(_objections(code, guardrails), "")
 
 
-def _objections(code: Code, rails: Rails) -> Iterator[str]:
+def _objections(code: Code, guardrails: Guardrails) -> Iterator[str]:
     imports = list(_imports(code))
     yield from (
         f"the module {module} is not to be used here"
         for module, _ in imports
-        if module.partition(".")[0] not in _MODULES and module not in rails.lent.modules
+        if module.partition(".")[0] not in _MODULES and module not in guardrails.lent.modules
     )
     usual = {alias for module, alias in imports if _USUAL.get(module) == alias}
-    changed = sorted((code.names.made - usual) & rails.kept)
+    changed = sorted((code.names.made - usual) & guardrails.kept)
     if changed:
         yield f"{changed[0]} is needed by later cells and must not be changed: give your result another name"
-    yield from _unreadable(code.names, rails, frozenset(alias for _, alias in imports))
-    owned = Ownership.of(code.nodes, earlier=rails.own)
+    yield from _unreadable(code.names, guardrails, frozenset(alias for _, alias in imports))
+    owned = Ownership.of(code.nodes, earlier=guardrails.own)
     for node in code.nodes:
         look = _LOOKED_AT.get(type(node))
-        if look is not None and (found := look(node, owned, rails)):
+        if look is not None and (found := look(node, owned, guardrails)):
             yield found
 
 
-def _unreadable(names: CodeNames, rails: Rails, imported: frozenset[str]) -> Iterator[str]:
-    read = names.read - rails.own - imported
-    if rails.readable is not None:
-        for name in sorted((read & rails.kept) - rails.readable):
+def _unreadable(names: CodeNames, guardrails: Guardrails, imported: frozenset[str]) -> Iterator[str]:
+    read = names.read - guardrails.own - imported
+    if guardrails.readable is not None:
+        for name in sorted((read & guardrails.kept) - guardrails.readable):
             yield f"{name} is not for this behavior: use only the variables that are listed"
-    if rails.known is not None:
-        for name in sorted(read - rails.known - frozenset(_USUAL.values())):
+    if guardrails.known is not None:
+        for name in sorted(read - guardrails.known - frozenset(_USUAL.values())):
             yield f"there is no variable {name}: use only the variables that are listed"
 
 
-def _of_declaration(_node: ast.Global | ast.Nonlocal, _owned: Ownership, _rails: Rails) -> str:
+def _of_declaration(_node: ast.Global | ast.Nonlocal, _owned: Ownership, _guardrails: Guardrails) -> str:
     return "names of the notebook must not be declared global"
 
 
-def _of_while(_node: ast.While, _owned: Ownership, _rails: Rails) -> str:
+def _of_while(_node: ast.While, _owned: Ownership, _guardrails: Guardrails) -> str:
     return "a while loop may never end: use for"
 
 
-def _of_name(node: ast.Name, _owned: Ownership, _rails: Rails) -> str:
+def _of_name(node: ast.Name, _owned: Ownership, _guardrails: Guardrails) -> str:
     return f"{node.id} is not to be used here" if node.id in _LASTING_OR_REFUSED else ""
 
 
-def _of_attribute(node: ast.Attribute, owned: Ownership, rails: Rails) -> str:
+def _of_attribute(node: ast.Attribute, owned: Ownership, guardrails: Guardrails) -> str:
     name, receiver = node.attr, node.value
     if name.startswith("__") or name in _LASTING:
         return f"{name} is not to be used here"
     if not isinstance(node.ctx, ast.Load):
-        return _of_item(node, owned, rails)
+        return _of_item(node, owned, guardrails)
     if name in _IN_PLACE and not owned.is_own(receiver) and not owned.is_module(receiver):
         return f"{name} would change {_shown(receiver)}, which is not yours: copy it first, under another name"
     return ""
 
 
-def _of_item(node: ast.Attribute | ast.Subscript, owned: Ownership, _rails: Rails) -> str:
+def _of_item(node: ast.Attribute | ast.Subscript, owned: Ownership, _guardrails: Guardrails) -> str:
     if isinstance(node.ctx, ast.Load) or owned.is_own(node.value):
         return ""
     return f"{_shown(node.value)} is not yours to change: take a copy first, under another name"
 
 
-def _of_addition(node: ast.AugAssign, owned: Ownership, _rails: Rails) -> str:
+def _of_addition(node: ast.AugAssign, owned: Ownership, _guardrails: Guardrails) -> str:
     if not isinstance(node.target, ast.Name) or owned.is_own(node.target):
         return ""
     return f"{node.target.id} is not yours to change: take the result under another name"
 
 
-def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> str:
+def _of_call(call: ast.Call, owned: Ownership, guardrails: Guardrails) -> str:
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if call.keywords and (found := _of_options(call, receiver, owned)):
@@ -208,7 +208,7 @@ def _of_call(call: ast.Call, owned: Ownership, rails: Rails) -> str:
     if name in _SHUFFLING:
         return f"{name} changes what it is given: do without"
     if _FILES.fullmatch(name) and name not in _HARMLESS_TO:
-        return next(_of_file(call, name, rails.lent), "")
+        return next(_of_file(call, name, guardrails.lent), "")
     return ""
 
 
@@ -261,7 +261,7 @@ def _shown(node: ast.expr | None) -> str:
 
 
 # By kind: most of what is in a cell is none of these, and a cell that is to run waits. Any: each takes its own kind.
-_LOOKED_AT: Final[dict[type[ast.AST], Callable[[Any, Ownership, Rails], str]]] = {
+_LOOKED_AT: Final[dict[type[ast.AST], Callable[[Any, Ownership, Guardrails], str]]] = {
     ast.Global: _of_declaration,
     ast.Nonlocal: _of_declaration,
     ast.While: _of_while,

@@ -1,4 +1,4 @@
-"""What a guide says about who writes, and between which rails a model's cells stay."""
+"""What a guide says about who writes, and between which guardrails a model's cells stay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from notebook_bcc.llm.frame import Frame
-from notebook_bcc.llm.guard.guard import Rails, lent_by, plain_python
+from notebook_bcc.llm.guard.guard import Guardrails, lent_by, plain_python
 from notebook_bcc.llm.prompt.evidence import expected_of
 from notebook_bcc.planners.code_names import code_names
 from notebook_bcc.planners.interface import Planner
@@ -42,18 +42,18 @@ def is_open(guide: Planner, request: Request) -> bool:
     return guide.is_open(request) if isinstance(guide, DividesWork) else True
 
 
-def rails_of(guide: Planner, request: Request, frame: Frame, *, earlier: Sequence[str] = ()) -> Rails:
+def guardrails_of(guide: Planner, request: Request, frame: Frame, *, earlier: Sequence[str] = ()) -> Guardrails:
     """Between what the cells of this behavior stay. `earlier` is the code of attempts at it before."""
     promised = frozenset(expected_of(request))
     shown = frozenset(request.observation.context.variables)
     lent = lent_by(frame.cells)
     needed = guide.needed_names if isinstance(guide, DividesWork) else frozenset()
     made = frozenset(name for source in earlier for name in _made(source)) - needed
-    rails = Rails(kept=(needed | shown) - promised - made, own=promised | made, lent=lent)
+    guardrails = Guardrails(kept=(needed | shown) - promised - made, own=promised | made, lent=lent)
     if not isinstance(guide, DividesWork):
-        return rails
+        return guardrails
     readable = shown | lent.names | promised
-    return replace(rails, readable=readable, known=needed | readable | made)
+    return replace(guardrails, readable=readable, known=needed | readable | made)
 
 
 def _made(source: str) -> frozenset[str]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from notebook_bcc.llm.frame import Frame
+from notebook_bcc.llm.limits import Share
 from notebook_bcc.llm.prompt.parts import Part
-from notebook_bcc.llm.prompt.sharing import INPUTS, Share, Sharing, sharing
+from notebook_bcc.llm.prompt.sharing import INPUTS, Sharing, sharing
 from notebook_bcc.llm.prompt.sharing_text import WITHHELD, is_error
 from notebook_bcc.planners.model_exchange import ChatImage
 from notebook_bcc.protocol.messages import RepairWanted, Request

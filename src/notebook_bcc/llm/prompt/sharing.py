@@ -16,8 +16,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
+from notebook_bcc.llm.limits import Share
 from notebook_bcc.llm.prompt.sharing_text import (
     WITHHELD,
     Vocabulary,
@@ -31,8 +32,6 @@ from notebook_bcc.llm.prompt.sharing_text import (
 )
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import FigureView
-
-Share = Literal["values", "schema", "none"]
 
 INPUTS = "inputs"
 _COLUMN_LISTS = re.compile(r"(?:.*_)?(?:columns|features|column)(?:_.*)?")

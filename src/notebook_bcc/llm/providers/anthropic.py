@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.llm.chat import Schema
 from notebook_bcc.llm.providers import failures
-from notebook_bcc.llm.providers.base import Body, Door, Ending, told
+from notebook_bcc.llm.providers.base import Body, Ending, Provider, message_content
 from notebook_bcc.llm.providers.names import Access
 from notebook_bcc.planners.model_exchange import ChatImage, ChatMessage, Finish
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
 
 
-class AnthropicModel(Door):
+class AnthropicModel(Provider):
     """One model by its name."""
 
     schema_option = "output_config"
@@ -81,7 +81,7 @@ class AnthropicModel(Door):
 
 
 def _content(message: ChatMessage) -> object:
-    return told(message, lambda image: {"type": "image", "source": _source(image)})
+    return message_content(message, lambda image: {"type": "image", "source": _source(image)})
 
 
 def _source(image: ChatImage) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What both doors have in common: ask once, leave out what an endpoint does not know, turn every fault into ours.
+"""What all providers have in common: ask once, leave out what an endpoint does not know, turn every fault into ours.
 
 The libraries are made by the same generator: their errors have the same names and carry the same facts.
 """
@@ -31,7 +31,7 @@ class Ending:
     declined: str = ""
 
 
-class Door(ABC):
+class Provider(ABC):
     """One model by its name. An option that the endpoint refuses is left out, then and from there on."""
 
     schema_option: ClassVar[str]
@@ -142,7 +142,7 @@ class Door(ABC):
         )
 
 
-def told(message: ChatMessage, image: Callable[[ChatImage], Body]) -> str | list[Body]:
+def message_content(message: ChatMessage, image: Callable[[ChatImage], Body]) -> str | list[Body]:
     """The content of a message: its text, or its pictures with their captions and then the text."""
     if not message.images:
         return message.content

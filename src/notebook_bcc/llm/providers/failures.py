@@ -1,4 +1,4 @@
-"""What goes wrong between us and a model's endpoint, as errors of ours. Used by both doors, knows neither library."""
+"""What goes wrong between us and a model's endpoint, as errors of ours. Used by all providers, knows no library."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Final
 import httpx2
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerRefused, PlannerUnreachable
-from notebook_bcc.llm.providers.names import KEYS, Access, without_key
+from notebook_bcc.llm.providers.names import Access, without_key
 from notebook_bcc.planners.model_exchange import Finish, Usage
 from notebook_bcc.planners.remote.failures import is_passing, one_line, reason_of, retry_after
+from notebook_bcc.protocol.secret_variables import MODEL_KEYS
 
 CONNECT_SECONDS: Final = 15.0
 _CONFLICT = 409
@@ -119,7 +120,7 @@ def _said(access: Access, message: str) -> str:
 
 def _advice(access: Access, status: int) -> str:
     if status in (401, 403):
-        return f" (check the key in {KEYS[access.model.vendor]})"
+        return f" (check the key in {MODEL_KEYS[access.model.vendor]})"
     if status == 404:
         return f" (is {access.model.name!r} a model there, and is the address right? It often ends in /v1)"
     return ""

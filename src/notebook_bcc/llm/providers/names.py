@@ -5,19 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
-
-Vendor = Literal["openai", "anthropic", "url"]
-
-KEYS: Final[Mapping[Vendor, str]] = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "url": "NBCC_LLM_KEY",
-}
-"""Which variable of the environment holds the key. That of one vendor is never sent to another, nor to a URL."""
+from notebook_bcc.protocol.secret_variables import MODEL_KEYS, Vendor
 
 ADDRESSES: Final[Mapping[Vendor, str]] = {
     "openai": "https://api.openai.com/v1",
@@ -66,7 +58,7 @@ def parse_model(text: str) -> ModelName:
 
 def access(model: ModelName, environment: Mapping[str, str]) -> Access:
     """The model with its key, which is looked for in the environment and nowhere else. Raises SettingsInvalid."""
-    variable = KEYS[model.vendor]
+    variable = MODEL_KEYS[model.vendor]
     key = environment.get(variable, "").strip()
     if not key and model.vendor != "url":
         raise SettingsInvalid(f"model {model} needs a key: set {variable} in the environment")
@@ -91,5 +83,5 @@ def _by_address(text: str) -> ModelName:
     if not host or not _NAME.fullmatch(name):
         raise SettingsInvalid(f"model {shown!r} cannot be used: write {_FORMS}")
     if parts.username is not None or parts.query or parts.fragment:
-        raise SettingsInvalid(f"model {shown!r} holds more than an address: give the key in {KEYS['url']}")
+        raise SettingsInvalid(f"model {shown!r} holds more than an address: give the key in {MODEL_KEYS['url']}")
     return ModelName(vendor="url", name=name, address=address.rstrip("/"))

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.llm.chat import Schema
 from notebook_bcc.llm.providers import failures
-from notebook_bcc.llm.providers.base import Body, Door, Ending, told
+from notebook_bcc.llm.providers.base import Body, Ending, Provider, message_content
 from notebook_bcc.llm.providers.names import Access
 from notebook_bcc.planners.model_exchange import ChatImage, ChatMessage, Finish
 
 
-class OpenAiModel(Door):
+class OpenAiModel(Provider):
     """One model by its name."""
 
     schema_option = "response_format"
@@ -93,7 +93,7 @@ def _text(content: Any) -> Any:  # Any: whatever an endpoint sends, which is loo
 
 
 def _content(message: ChatMessage) -> object:
-    return told(message, lambda image: {"type": "image_url", "image_url": {"url": _data_url(image)}})
+    return message_content(message, lambda image: {"type": "image_url", "image_url": {"url": _data_url(image)}})
 
 
 def _data_url(image: ChatImage) -> str:

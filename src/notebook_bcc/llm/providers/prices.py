@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.protocol.problems import problems_of
 
 # A dated version of a model costs what the model costs; any other ending is another model.
 _DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0)\Z")
@@ -59,9 +60,8 @@ def read_prices(path: Path | None = None) -> Prices:
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsInvalid(f"price table {path} cannot be read: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise SettingsInvalid(f"price table {path} is not valid: {where}: {first['msg']}") from error
+        where, problem = problems_of(error)[0]
+        raise SettingsInvalid(f"price table {path}: {where} {problem}") from error
     return Prices(as_of=table.as_of, note=table.note, models=table.models)
 
 

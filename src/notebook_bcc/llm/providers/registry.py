@@ -1,4 +1,4 @@
-"""Opens the door that a model's name asks for."""
+"""Makes the provider that a model's name asks for."""
 
 from __future__ import annotations
 

@@ -30,13 +30,13 @@ def read_mended(text: str) -> Any:  # Any: JSON
     if "\\u" in text and _LONE.search(text):
         return _repaired(text)
     try:
-        return DECODER.decode(text)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _repaired(text)
 
 
 def _repaired(text: str) -> Any:  # Any: JSON
-    return DECODER.decode(_TOKEN.sub(_mended, text))
+    return _DECODER.decode(_TOKEN.sub(_mended, text))
 
 
 def _mended(token: re.Match[str]) -> str:
@@ -62,4 +62,4 @@ def _refuse_constant(name: str) -> float:
 
 
 # Not strict: models write line breaks into strings as they are.
-DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)

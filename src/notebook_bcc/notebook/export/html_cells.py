@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from html import escape
-from typing import Final, assert_never
+from typing import assert_never
 
 from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.export.ansi import ansi_html, plain_text
 from notebook_bcc.notebook.export.markup import Markup, highlighted
-from notebook_bcc.notebook.export.outputs import Html, Interactive, Markdown, Picture, Text, is_active, shown
+from notebook_bcc.notebook.export.outputs import (
+    Html,
+    Interactive,
+    MarkdownOutput,
+    PictureOutput,
+    TextOutput,
+    is_active,
+    shown,
+)
+from notebook_bcc.notebook.export.paper import fit
 from notebook_bcc.notebook.export.sanitising import safe_html, shows_something
 from notebook_bcc.notebook.export.thinking import is_finished, thinking_label
 from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType
-
-_TABLE_CELL: Final = re.compile(r"<t[hd]\b")
-_CHARACTERS_LOOKED_AT: Final = 20_000
-_USUAL_COLUMNS: Final = 8
-_MOST_UPRIGHT_COLUMNS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +73,15 @@ def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, f
 def _output(output: Output, markup: Markup, words: CellWords) -> str:
     form = shown(output)
     match form:
-        case Text():
+        case TextOutput():
             kind = "error" if output["output_type"] == "error" else "stderr" if form.is_error else "stream"
             return f'<pre class="{kind}">{ansi_html(form.text.rstrip())}</pre>' if form.text.strip() else ""
-        case Picture():
+        case PictureOutput():
             width = f' width="{form.width}"' if form.width else ""
             return f'<div class="picture"><img alt="{words.figure}"{width} src="{form.data_uri}"></div>'
         case Html():
             return _foreign_html(form, words)
-        case Markdown():
+        case MarkdownOutput():
             return f'<div class="rich">{markup.render_text(form.source)}</div>'
         case Interactive():
             return _plain_block(form.text) + _note(words.interactive)
@@ -95,13 +98,14 @@ def _foreign_html(form: Html, words: CellWords) -> str:
 
 
 def _for_paper(html: str) -> str:
-    """How many columns a table has, for the style sheet: on paper nobody can scroll, so wide ones get smaller type."""
-    rows = html[:_CHARACTERS_LOOKED_AT].split("<tr")[1:]
-    columns = max((len(_TABLE_CELL.findall(row)) for row in rows), default=0)
-    if columns <= _USUAL_COLUMNS:
+    """What the style sheet needs to know to print a table."""
+    how = fit(html)
+    if how is None:
         return ""
-    wide = ' data-wide=""' if columns > _MOST_UPRIGHT_COLUMNS else ""
-    return f' style="--columns: {columns}"{wide}'
+    broken = "all" if how.breaks_values else "headers" if how.breaks_headers else ""
+    breaks = f' data-break="{broken}"' if broken else ""
+    wide = ' data-wide=""' if how.lying else ""
+    return f' style="--paper-size: {how.size:g}pt"{breaks}{wide}'
 
 
 def _plain_block(text: str) -> str:

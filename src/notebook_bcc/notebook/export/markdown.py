@@ -18,9 +18,9 @@ from notebook_bcc.notebook.export.outputs import (
     IMAGE_EXTENSIONS,
     Html,
     Interactive,
-    Markdown,
-    Picture,
-    Text,
+    MarkdownOutput,
+    PictureOutput,
+    TextOutput,
     joined,
     shown,
 )
@@ -36,7 +36,7 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9-]+")
 _INTERACTIVE = "*Interactive output: open the notebook in Jupyter to see it.*"
 
 # Takes a picture and the name it should have, gives the address to use in the text.
-_Placed = Callable[[Picture, str], str]
+_Placed = Callable[[PictureOutput, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def markdown_text(
     """The notebook as Markdown. Pictures go to `folder`, relative to the text; without one they are embedded."""
     pictures: dict[PurePosixPath, bytes] = {}
 
-    def place(picture: Picture, name: str) -> str:
+    def place(picture: PictureOutput, name: str) -> str:
         if not folder:
             return picture.data_uri
         path = PurePosixPath(folder, f"{name}.{IMAGE_EXTENSIONS[picture.mime]}")
@@ -81,14 +81,14 @@ def _cell_blocks(cell: Cell, language: str, place: _Placed) -> list[str]:
 def _output(output: Output, name: str, place: _Placed) -> str:
     form = shown(output)
     match form:
-        case Text():
+        case TextOutput():
             return _fenced(plain_text(form.text)) if form.text.strip() else ""
-        case Picture():
+        case PictureOutput():
             return f"![Figure]({place(form, name)})"
         case Html():
             # The text form of a table reads well in every viewer; HTML in Markdown is shown by some.
             return _fenced(plain_text(form.fallback)) if form.fallback.strip() else _inserted(form.html)
-        case Markdown():
+        case MarkdownOutput():
             return form.source
         case Interactive():
             return f"{_fenced(form.text)}\n\n{_INTERACTIVE}" if form.text.strip() else _INTERACTIVE
@@ -121,11 +121,11 @@ def _with_attachments(cell: Cell, place: _Placed) -> str:
     return _ATTACHED.sub(address, cell.source) if attachments else cell.source
 
 
-def _attached(bundle: Any) -> Picture | None:  # Any: as it stood in a file
+def _attached(bundle: Any) -> PictureOutput | None:  # Any: as it stood in a file
     for mime in IMAGE_EXTENSIONS:
         if isinstance(bundle, Mapping) and mime in bundle:
             try:
-                return Picture(mime, b64decode("".join(joined(bundle[mime]).split()), validate=True))
+                return PictureOutput(mime, b64decode("".join(joined(bundle[mime]).split()), validate=True))
             except (binascii.Error, ValueError):
                 return None
     return None

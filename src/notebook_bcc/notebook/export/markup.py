@@ -7,21 +7,19 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
-
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
-from pygments import highlight
-from pygments.formatters.html import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
+from typing import TYPE_CHECKING, Any
 
 from notebook_bcc.notebook.export.maths import mathml
 from notebook_bcc.notebook.export.sanitising import is_embedded_image, is_safe_link, safe_html
+
+# Only a run that has ended, and an export, make a page: the libraries are loaded with the first one.
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
 
 _SLUG = re.compile(r"[^\w]+")
 _IMAGE_MIME = re.compile(r"image/(?:png|jpeg|gif|webp|svg\+xml)")
@@ -37,7 +35,7 @@ class Heading:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Placeholders:
     """Pieces of our own making that must survive the sanitising of what surrounds them.
 
     In the rendered text stands a marker that nobody outside can guess; it is exchanged afterwards.
@@ -56,6 +54,11 @@ class _Kept:
 
 def highlighted(source: str, *, language: str) -> str:
     """Source code as spans with pygments' short class names; plain text when the language is not known."""
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
     try:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -82,14 +85,14 @@ class Markup:
         return self._rendered(self._escaping, source, {}, None)
 
     def _rendered(self, parser: MarkdownIt, source: str, attachments: Mapping[str, Any], anchor: str | None) -> str:
-        kept = _Kept()
+        kept = _Placeholders()
         env: dict[str, Any] = {"kept": kept, "attachments": attachments}
         tokens = parser.parse(source, env)
         if anchor is not None:
             self._collect_headings(tokens, kept, anchor)
         return kept.restored(safe_html(parser.renderer.render(tokens, parser.options, env)))
 
-    def _collect_headings(self, tokens: Sequence[Token], kept: _Kept, wish: str) -> None:
+    def _collect_headings(self, tokens: Sequence[Token], kept: _Placeholders, wish: str) -> None:
         for place, token in enumerate(tokens):
             if token.type != "heading_open":
                 continue
@@ -113,6 +116,8 @@ def _plain(inline: Token) -> str:
 
 
 def _parser(*, html: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "math_inline", _inline_math)
     parser.block.ruler.before("fence", "math_block", _block_math, {"alt": ["paragraph", "reference", "blockquote"]})
@@ -215,5 +220,5 @@ def _attached(attachments: Mapping[str, Any], name: str) -> str:
 
 def _keep(env: EnvType, piece: str) -> str:
     kept = env["kept"]
-    assert isinstance(kept, _Kept)
+    assert isinstance(kept, _Placeholders)
     return kept.keep(piece)

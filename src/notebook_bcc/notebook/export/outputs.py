@@ -26,7 +26,7 @@ _ESTIMATOR = "sk-top-container"
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PictureOutput:
     """An image as bytes; `width` in pixels when the output asks for one."""
 
     mime: str
@@ -39,7 +39,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextOutput:
     """Terminal text, colours included. `is_error` for what a cell raised or wrote to its error stream."""
 
     text: str
@@ -55,7 +55,7 @@ class Html:
 
 
 @dataclass(frozen=True, slots=True)
-class Markdown:
+class MarkdownOutput:
     """Markdown that code displayed, formulas included."""
 
     source: str
@@ -68,18 +68,18 @@ class Interactive:
     text: str = ""
 
 
-Shown = Picture | Text | Html | Markdown | Interactive
+Shown = PictureOutput | TextOutput | Html | MarkdownOutput | Interactive
 
 
 def shown(output: Output) -> Shown:
     """The best form of an output for a reader without a kernel and without scripts."""
     match output["output_type"]:
         case "stream":
-            return Text(joined(output.get("text", "")), is_error=output.get("name") == "stderr")
+            return TextOutput(joined(output.get("text", "")), is_error=output.get("name") == "stderr")
         case "error":
             lines = [joined(line) for line in output.get("traceback", ())]
             plain = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-            return Text("\n".join(lines) or plain, is_error=True)
+            return TextOutput("\n".join(lines) or plain, is_error=True)
         case _:
             return _displayed(output.get("data", {}), output.get("metadata", {}))
 
@@ -104,13 +104,13 @@ def _displayed(data: dict[str, Any], metadata: dict[str, Any]) -> Shown:
     if html and not (speaking and _needs_its_page(html)):
         return Html(html, fallback=speaking)
     if "text/markdown" in data:
-        return Markdown(joined(data["text/markdown"]))
+        return MarkdownOutput(joined(data["text/markdown"]))
     if "text/latex" in data:
         latex = joined(data["text/latex"])
-        return Markdown(latex if "$" in latex else f"$${latex}$$")
+        return MarkdownOutput(latex if "$" in latex else f"$${latex}$$")
     if html or not text or any("+json" in mime for mime in data):
         return Interactive(speaking)
-    return Text(text)
+    return TextOutput(text)
 
 
 def _needs_its_page(html: str) -> bool:
@@ -120,11 +120,11 @@ def _needs_its_page(html: str) -> bool:
     return "<table" not in html and (is_active(html) or _STYLED.search(html) is not None)
 
 
-def _picture(mime: str, value: Any, metadata: Any) -> Picture | None:  # Any: whatever the code displayed
+def _picture(mime: str, value: Any, metadata: Any) -> PictureOutput | None:  # Any: whatever the code displayed
     text = joined(value)
     try:
         content = text.encode() if mime == "image/svg+xml" else b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return None
     width = metadata.get("width") if isinstance(metadata, dict) else None
-    return Picture(mime, content, width=width if isinstance(width, int) and 0 < width < 10_000 else None)
+    return PictureOutput(mime, content, width=width if isinstance(width, int) and 0 < width < 10_000 else None)

@@ -35,6 +35,14 @@ _ATTRIBUTES = {
     "span": {"style"},
     "abbr": {"title"},
 }
+_MATHML = _words(
+    "math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup mtable mtd "
+    "mtext mtr munder munderover"
+)
+_MATHML_ATTRIBUTES = _words(
+    "accent accentunder columnalign depth display displaystyle fence form height linethickness lspace mathvariant "
+    "maxsize minsize movablelimits notation rspace scriptlevel stretchy voffset width"
+)
 # No colours: what is readable on white is not on a dark page. No sizes or positions: nothing may cover the page.
 _STYLES = {"text-align", "font-weight", "font-style", "vertical-align"}
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
@@ -55,6 +63,11 @@ def safe_html(html: str) -> str:
         url_schemes={"http", "https", "mailto", "data"},
         link_rel="noopener noreferrer",
     )
+
+
+def safe_mathml(markup: str) -> str:
+    """The part of a formula's markup that draws: no links, colours, styles or names."""
+    return nh3.clean(markup, tags=_MATHML, attributes=dict.fromkeys(_MATHML, _MATHML_ATTRIBUTES))
 
 
 def shows_something(html: str) -> bool:

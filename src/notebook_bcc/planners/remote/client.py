@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
+import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -16,8 +18,7 @@ import httpx2
 
 from notebook_bcc import __version__
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, SettingsInvalid
-from notebook_bcc.planners.remote.failures import is_passing, one_line, reason_of, refusal, retry_after
-from notebook_bcc.planners.remote.transport import AsyncioTransport
+from notebook_bcc.planners.remote.failures import is_passing, nobody_listens, one_line, reason_of, refusal, retry_after
 from notebook_bcc.protocol.messages import Options
 
 _log = logging.getLogger(__name__)
@@ -71,16 +72,21 @@ class Wire:
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
         named = (url.username, url.password) if url.userinfo and token is None else None
-        self._client = httpx2.AsyncClient(
-            headers=headers,
-            auth=named,
-            follow_redirects=False,
-            # The environment is read in one place, and that is not here: no proxies and no .netrc behind our back.
-            trust_env=False,
-            # The transport has its own trust; this one would only be made and never used.
-            verify=False,
-            transport=transport or AsyncioTransport(trust=_trust(url), keep_alive=_KEEP_ALIVE),
-        )
+        try:
+            self._client = httpx2.AsyncClient(
+                headers=headers,
+                auth=named,
+                follow_redirects=False,
+                # Proxies are all that it takes from the environment. A request to this machine never leaves it.
+                trust_env=not is_loopback(url.host),
+                verify=_trust(url),
+                limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEEP_ALIVE),
+                transport=transport,
+            )
+        except (ValueError, ImportError, httpx2.InvalidURL) as error:
+            # Nothing but a proxy can be wrong here. Its address may hold a password, so it is not shown.
+            reason = "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used"
+            raise SettingsInvalid(f"{reason}: write http://HOST:PORT, or add {url.host} to NO_PROXY") from error
 
     async def fetch(self, path: str, body: bytes, *, options: Options, within: float, most: int) -> bytes:
         """The whole JSON answer. Raises PlannerUnreachable or PlannerAnswerInvalid."""
@@ -96,24 +102,28 @@ class Wire:
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes, *, options: Options, accepted: frozenset[str]) -> AsyncIterator[Answer]:
         """Post, and give out the answer once its headers are in and promise something of use; closed at the end."""
-        patience: dict[str, float | None] = {"connect": self._timeouts.connect}
         request = self._client.build_request(
             "POST",
             f"{self.name}{path}",
             content=body,
             headers=_headers(options, accepted),
-            extensions={"timeout": patience},
+            # All other waits have deadlines of their own, in `fetch`, `_send` and `chunks`.
+            timeout=httpx2.Timeout(None, connect=self._timeouts.connect),
         )
         response = await self._send(request, path)
         try:
             await self._check(path, response, accepted)
-            yield Answer(self, path, response, patience=patience, between_lines=self._timeouts.between_lines)
+            yield Answer(self, path, response, between_lines=self._timeouts.between_lines)
         finally:
             await response.aclose()
 
-    def unreachable(self, path: str, reason: str, *, retry_after: float | None = None) -> PlannerUnreachable:
+    def unreachable(
+        self, path: str, reason: str, *, retry_after: float | None = None, nobody_listens: bool = False
+    ) -> PlannerUnreachable:
         shown = self.hide(f"POST {path}: {reason}")
-        return PlannerUnreachable(planner=self.name, reason=shown, retry_after=retry_after)
+        return PlannerUnreachable(
+            planner=self.name, reason=shown, retry_after=retry_after, nobody_listens=nobody_listens
+        )
 
     def invalid(self, path: str, reason: str) -> PlannerAnswerInvalid:
         return PlannerAnswerInvalid(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
@@ -139,7 +149,8 @@ class Wire:
         except TimeoutError as error:
             raise self.unreachable(path, f"no answer within {limit:g} s; a slow planner needs more") from error
         except httpx2.HTTPError as error:
-            raise self.unreachable(path, reason_of(error, connect=self._timeouts.connect)) from error
+            reason = reason_of(error, connect=self._timeouts.connect)
+            raise self.unreachable(path, reason, nobody_listens=nobody_listens(error)) from error
         _log.debug("POST %s%s: %d", self.name, path, response.status_code)
         return response
 
@@ -173,19 +184,10 @@ class Wire:
 class Answer:
     """An answer whose headers are in."""
 
-    def __init__(
-        self,
-        wire: Wire,
-        path: str,
-        response: httpx2.Response,
-        *,
-        patience: dict[str, float | None],
-        between_lines: float,
-    ) -> None:
+    def __init__(self, wire: Wire, path: str, response: httpx2.Response, *, between_lines: float) -> None:
         self._wire = wire
         self._path = path
         self._response = response
-        self._patience = patience
         self._between_lines = between_lines
 
     @property
@@ -213,25 +215,36 @@ class Answer:
         """The bytes as they arrive; `broken` makes the error of a reason when they do not."""
         clock = asyncio.get_running_loop().time
         slow = f"no line within {self._between_lines:g} s; a slow planner needs more, or sends blank lines meanwhile"
-        # The connection looks here when the body is begun: until then the deadline was that of the headers.
-        self._patience["read"] = self._between_lines
-        waited = 0.0
-        asked = clock()
-        # Not `aiter_raw`, which costs as much again for each chunk.
-        received: AsyncGenerator[bytes, None] = self._response.stream.__aiter__()  # type: ignore[union-attr,assignment]
+        # Only waiting counts, and only the end of a line begins it anew: a server that drips must end its line too.
+        left = self._between_lines
         try:
-            async with contextlib.aclosing(received) as chunks:
-                async for chunk in chunks:
-                    # Every byte resets the connection's deadline: a server that drips must end its line all the same.
-                    waited = 0.0 if b"\n" in chunk else waited + clock() - asked
-                    if waited > self._between_lines:
-                        raise broken(slow)
-                    yield chunk
+            async with contextlib.aclosing(self._response.aiter_raw()) as chunks:
+                while True:
                     asked = clock()
-        except httpx2.ReadTimeout as error:
+                    async with asyncio.timeout(left):
+                        chunk = await anext(chunks, None)
+                    if chunk is None:
+                        return
+                    left = self._between_lines if b"\n" in chunk else left - (clock() - asked)
+                    yield chunk
+        except TimeoutError as error:
             raise broken(slow) from error
         except httpx2.HTTPError as error:
             raise broken(self._wire.reason_of(error)) from error
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address names this machine, without asking a name server."""
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        # inet_aton knows the short forms that resolvers know: 127.1.
+        address = ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
+    except (ValueError, OSError):
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback or address.is_unspecified
 
 
 def _address(base_url: str) -> httpx2.URL:
@@ -244,9 +257,11 @@ def _address(base_url: str) -> httpx2.URL:
     return url.copy_with(query=None, fragment=None)
 
 
-def _trust(url: httpx2.URL) -> ssl.SSLContext | None:
+def _trust(url: httpx2.URL) -> ssl.SSLContext:
     """Reading the system's certificates takes long: only where TLS is spoken."""
-    return httpx2.create_ssl_context(trust_env=False) if url.scheme == "https" else None
+    if url.scheme == "https":
+        return httpx2.create_ssl_context(trust_env=False)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _headers(options: Options, accepted: frozenset[str]) -> dict[str, str]:

@@ -93,17 +93,24 @@ def reason_of(error: httpx2.HTTPError, *, connect: float) -> str:
             case socket.gaierror():
                 return f"the host name cannot be resolved ({cause.strerror}); check the address"
             case ConnectionRefusedError():
-                return "the connection was refused: nothing listens there; start the server, or check the address"
+                return "the connection was refused; nothing listens there. Start the server, or check the address"
             case ssl.SSLError():
                 return f"no TLS connection: {one_line(str(cause))}; check the certificate and the address"
             case ConnectionResetError() | BrokenPipeError():
                 return "the connection was reset"
     detail = one_line(str(error)) or type(error).__name__
+    if isinstance(error, httpx2.ProxyError):
+        return f"the proxy refused: {detail}; check HTTPS_PROXY, or add the host to NO_PROXY"
     if isinstance(error, httpx2.ConnectError):
         return f"no connection: {detail}; check the address"
     if isinstance(error, httpx2.RemoteProtocolError):
         return f"the connection ended too early, or what came is not HTTP: {detail}"
     return f"the connection failed: {detail}"
+
+
+def nobody_listens(error: httpx2.HTTPError) -> bool:
+    """Whether the host refused the connection: no server listens at that port."""
+    return any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error))
 
 
 def one_line(text: str) -> str:

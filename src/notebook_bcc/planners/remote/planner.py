@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Literal
 
 import httpx2
 
@@ -17,24 +16,22 @@ from notebook_bcc.planners.remote.failures import one_line
 from notebook_bcc.planners.remote.stream import ActionReader, RemoteLimits
 from notebook_bcc.protocol.dialects import actions_from_v1, request_to_v1, response_from_v1
 from notebook_bcc.protocol.messages import GeneratingResponse, PlanningResponse, Request
-from notebook_bcc.protocol.vocabulary import ShotType
+from notebook_bcc.protocol.vocabulary import Dialect, ShotType
 
-__all__ = ["Dialect", "RemoteLimits", "RemotePlanner", "RemoteTimeouts"]
-
-Dialect = Literal["v2", "v1"]
+__all__ = ["RemoteLimits", "RemotePlanner", "RemoteTimeouts"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Paths:
     planning: str
     generating: str
-    spare: str
+    fallback: str
 
 
-# The first dialect has no spare endpoint: the same one is asked again, without a stream.
+# The first dialect has no fallback endpoint: the same one is asked again, without a stream.
 _PATHS = {
-    "v2": _Paths(planning="/planning", generating="/generating", spare="/generate"),
-    "v1": _Paths(planning="/v1/reflection", generating="/v1/actions", spare="/v1/actions"),
+    "v2": _Paths(planning="/planning", generating="/generating", fallback="/generate"),
+    "v1": _Paths(planning="/v1/reflection", generating="/v1/actions", fallback="/v1/actions"),
 }
 
 
@@ -55,7 +52,7 @@ class RemotePlanner:
         limits: RemoteLimits | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        """`transport` replaces the network, for tests and for proxies. Raises SettingsInvalid."""
+        """`transport` replaces the network, and with it the proxies of the environment. Raises SettingsInvalid."""
         self._dialect = dialect
         self._paths = _PATHS[dialect]
         self._timeouts = timeouts if timeouts is not None else RemoteTimeouts()
@@ -86,10 +83,10 @@ class RemotePlanner:
             raise self._wire.invalid(path, f"it is no judgement: it holds nothing but {names}")
         return answer
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions, each as soon as its line is complete. Closing the iterator closes the connection."""
-        path = self._paths.spare if spare else self._paths.generating
-        if spare and self._dialect == "v1":
+        path = self._paths.fallback if fallback else self._paths.generating
+        if fallback and self._dialect == "v1":
             request = request.model_copy(update={"options": request.options.model_copy(update={"stream": False})})
         reader = ActionReader(
             planner=self.name,
@@ -107,10 +104,10 @@ class RemotePlanner:
                 yield item
 
     async def repair(self, request: Request) -> str | None:
-        """The source that the spare endpoint answers with. The first dialect has no word for this question."""
+        """The source that the fallback endpoint answers with. The first dialect has no word for this question."""
         if self._dialect == "v1":
             return None
-        path = self._paths.spare
+        path = self._paths.fallback
         body = await self._fetch(path, request)
         try:
             return _repaired(GeneratingResponse.parse(body))

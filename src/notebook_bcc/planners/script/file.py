@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from notebook_bcc.errors import MessageInvalid, PlanInvalid
 from notebook_bcc.planners.marked_yaml import MOST_BYTES, Marked, load_marked
@@ -22,30 +22,31 @@ from notebook_bcc.planners.script.values import (
     check_script,
 )
 from notebook_bcc.protocol.messages import ContextFilter, ContextUpdate, PlanningResponse
+from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow, check_workflow
 
 
-class _Part(BaseModel):
+class _ScriptPart(BaseModel):
     """A mapping of the file. What it does not know is a mistake of the writer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
 
-class _Fail(_Part):
+class _Fail(_ScriptPart):
     times: int = Field(default=1, ge=1)
-    spare: bool = False
+    fallback: bool = Field(default=False, validation_alias=AliasChoices("fallback", "spare"))
     tries: int = Field(default=1, ge=1)
     reason: str = "the script says so"
     retry_after: float | None = Field(default=None, ge=0)
 
 
-class _Break(_Part):
+class _Break(_ScriptPart):
     actions: int = Field(ge=0)
     tries: int = Field(default=1, ge=1)
 
 
-class _Behavior(_Part):
+class _Behavior(_ScriptPart):
     goal: str = ""
     focus: str = ""
     expected: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ class _Behavior(_Part):
     break_after: int | _Break | None = None
 
 
-class _Step(_Part):
+class _Step(_ScriptPart):
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
     goal: str = ""
@@ -77,7 +78,7 @@ class _Step(_Part):
     behaviors: tuple[_Behavior, ...] = ()
 
 
-class _Stage(_Part):
+class _Stage(_ScriptPart):
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
     goal: str = ""
@@ -90,7 +91,7 @@ class _Stage(_Part):
     steps: tuple[_Step, ...] = ()
 
 
-class _File(_Part):
+class _File(_ScriptPart):
     name: str = ""
     goal: str = ""
     description: str = ""
@@ -102,7 +103,7 @@ class _File(_Part):
 
 
 # Which part a path leads into, to name the keys that are known there.
-_PARTS: Mapping[str, type[_Part]] = {
+_PARTS: Mapping[str, type[_ScriptPart]] = {
     "stages": _Stage,
     "steps": _Step,
     "behaviors": _Behavior,
@@ -117,7 +118,7 @@ def read_script(path: Path, *, files_in: Path | None = None) -> Script:
 
     `files_in` is where the script's `files` lie when that is not its own folder: a run keeps copies of both.
     """
-    source = f"script {path}"
+    source = str(path)
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -152,7 +153,7 @@ def parse_script(content: str | bytes, *, source: str = "script", folder: Path |
     except PlanInvalid as error:
         places = _places(file)
         problems = [(marked.at(places.get(path, path)), problem) for path, problem in error.problems]
-        raise PlanInvalid([(f"{source}, {path}", problem) for path, problem in problems]) from error
+        raise PlanInvalid(problems, what=source) from error
     return script
 
 
@@ -160,23 +161,24 @@ def _validated(marked: Marked, source: str) -> _File:
     try:
         return _File.model_validate(marked.value)
     except ValidationError as error:
-        problems = [_problem(each["type"], each["loc"], each["msg"]) for each in error.errors(include_url=False)]
+        problems = [_problem(each) for each in value_problems(error)]
         raise MessageInvalid(
             what=source, problems=[(marked.at(path), problem) for path, problem in problems]
         ) from error
 
 
-def _problem(kind: str, location: tuple[int | str, ...], message: str) -> Problem:
+def _problem(found: ValueProblem) -> Problem:
+    kind, location = found.kind, found.location
     path = ".".join(str(part) for part in location)
     if kind == "extra_forbidden":
         inside = next((_PARTS[str(part)] for part in reversed(location[:-1]) if str(part) in _PARTS), _File)
         known = [field.alias or name for name, field in inside.model_fields.items()]
         return path, unknown(str(location[-1]), known)
     if kind == "missing":
-        return path, "this key is required; add it"
+        return path, "is required; add this key"
     if kind == "string_type":
         return path, "a text is needed here; put it in quotes if it looks like a number"
-    return path, message
+    return path, found.problem.replace("an object", "a mapping")
 
 
 def _file_problems(file: _File, folder: Path | None) -> Iterator[Problem]:

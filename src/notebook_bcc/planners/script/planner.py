@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import Question, question_of
+from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place, tries
 from notebook_bcc.planners.script.values import (
     Behavior,
@@ -97,20 +97,20 @@ class ScriptedPlanner:
     async def plan(self, request: Request) -> PlanningResponse:
         """Judge from the observation and the feedback. A place the script does not know is PlannerAnswerInvalid."""
         match question_of(request):
-            case Question.START:
+            case PlanningQuestion.START:
                 return self._start(request)
-            case Question.STAGE:
+            case PlanningQuestion.STAGE:
                 return self._stage(request)
-            case Question.STEP:
+            case PlanningQuestion.STEP:
                 return self._step(request)
-            case Question.FEEDBACK:
+            case PlanningQuestion.FEEDBACK:
                 return self._feedback(request)
-            case Question.STEP_END:
+            case PlanningQuestion.STEP_END:
                 return PlanningResponse(target_achieved=not _level(request, Level.STEPS).remaining)
-            case Question.STAGE_END:
+            case PlanningQuestion.STAGE_END:
                 return PlanningResponse(target_achieved=not _level(request, Level.STAGES).remaining)
 
-    async def generate(self, request: Request, *, spare: bool = False) -> AsyncIterator[Generated]:
+    async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of the behavior that the run is in."""
         step = self._content(request)
         if not step.behaviors:
@@ -118,7 +118,7 @@ class ScriptedPlanner:
         place = running_place(step, request)
         behavior = step.behaviors[place.index]
         begun = tries(place, request)
-        if behavior.fail is not None and begun <= behavior.fail.tries and (behavior.fail.spare or not spare):
+        if behavior.fail is not None and begun <= behavior.fail.tries and (behavior.fail.fallback or not fallback):
             self._fail(behavior.fail, request)
         fault = behavior.break_after
         limit = fault.actions if fault is not None and begun <= fault.tries and not place.recovering else None

@@ -22,12 +22,12 @@ StepKey = tuple[str, str]
 class Fail:
     """No answer for the first `times` attempts at a request (`options.attempt`), then the answer.
 
-    `spare` says whether the spare endpoint is silent too. Of a behavior that is restarted after an error only the
+    `fallback` says whether the fallback endpoint is silent too. Of a behavior that is restarted after an error only the
     first `tries` carry the fault.
     """
 
     times: int = 1
-    spare: bool = False
+    fallback: bool = False
     tries: int = 1
     reason: str = "the script says so"
     retry_after: float | None = None

@@ -1,7 +1,7 @@
 """Rules and templates: a closed part of the Jinja language that can only read. The door for jinja2.
 
 What a file may say is decided twice: `grammar` lets only known nodes through before anything is compiled, and the
-environment below has no globals, no attributes of Python objects, no calls, and counts the work of every rendering.
+environment below has no globals, no attributes of Python objects and no calls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from notebook_bcc.playbook.templates.placing import HOLE, place_in_cell, place_i
 LONGEST_TEMPLATE = 100_000
 LONGEST_RULE = 2_000
 MOST_OUTPUT = 200_000
-MOST_WORK = 2_000_000
 _LARGEST_NUMBER_BITS = 1_024
 _MOST_JOINED = 100_000
 _RENDERING = f"{HOLE}rendering"
@@ -50,16 +49,10 @@ class Kind(StrEnum):
 
 @dataclass(slots=True)
 class _Rendering:
-    """The work that is left, and the values that wait for their place. One for each rendering."""
+    """The values that wait for their place. One for each rendering."""
 
     lang: str
-    left: int = MOST_WORK
     values: list[Any] = field(default_factory=list)
-
-    def spend(self, value: Any) -> None:
-        self.left -= 1 + (len(value) if isinstance(value, str | list | tuple | dict) else 0)
-        if self.left < 0:
-            raise ValueError("this is too much work for one template; loop over less")
 
 
 class _Empty(jinja2.ChainableUndefined):
@@ -111,8 +104,6 @@ class _Environment(ImmutableSandboxedEnvironment):
         if operator == "+" and type(left) is type(right) and isinstance(left, list | tuple | str):
             if len(left) + len(right) > _MOST_JOINED:
                 raise ValueError(f"the sum has more than {_MOST_JOINED} items or characters")
-            _rendering(context).spend(left)
-            _rendering(context).spend(right)
         elif not (_is_number(left) and _is_number(right)):
             raise ValueError(f"'{operator}' needs two numbers; '~' joins texts")
         result = self.binop_table[operator](left, right)
@@ -138,7 +129,7 @@ class _Program:
 
     @functools.cached_property
     def compiled(self) -> jinja2.Template:
-        code = self.environment.compile(grammar.weighed(self.tree), name=self.at, filename=self.at)
+        code = self.environment.compile(grammar.loops_checked(self.tree), name=self.at, filename=self.at)
         return self.environment.template_class.from_code(self.environment, code, {})
 
 
@@ -290,7 +281,7 @@ def _environment(kind: Kind) -> _Environment:
     environment.globals.clear()
     extra = {Kind.CELL: filters.CELL_ONLY, Kind.PROSE: filters.TEXT_ONLY, Kind.PLAIN: filters.TEXT_ONLY}.get(kind, {})
     environment.filters = {name: _filter(name, each) for name, each in {**filters.SHARED, **extra}.items()}
-    environment.filters |= {grammar.EACH: _each, grammar.WEIGHED: _weigh, grammar.JOINED: _joined}
+    environment.filters |= {grammar.EACH: _each}
     environment.tests = {**filters.TESTS, "defined": _is_defined}
     return environment
 
@@ -301,7 +292,6 @@ def _hole(context: Context, value: Any) -> str:
     if isinstance(value, jinja2.Undefined):
         _undefined(value)
     rendering = _rendering(context)
-    rendering.spend(value)
     rendering.values.append(value)
     return f"{HOLE}{len(rendering.values) - 1}{HOLE}"
 
@@ -309,20 +299,14 @@ def _hole(context: Context, value: Any) -> str:
 def _filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @jinja2.pass_context
     def filtered(context: Context, value: Any, *args: Any, **options: Any) -> Any:
-        rendering = _rendering(context)
         if isinstance(value, jinja2.Undefined):
             return _of_nothing(name, value, args)
         for each in (value, *args, *options.values()):
             if isinstance(each, jinja2.Undefined):
                 _undefined(each)
-            rendering.spend(each)
         if name in filters.WITH_LANGUAGE:
-            options = {**options, "lang": rendering.lang}
-        result = function(value, *args, **options)
-        if isinstance(result, str) and len(result) > _MOST_JOINED:
-            raise ValueError(f"the result has more than {_MOST_JOINED} characters")
-        rendering.spend(result)
-        return result
+            options = {**options, "lang": _rendering(context).lang}
+        return function(value, *args, **options)
 
     return filtered
 
@@ -336,35 +320,13 @@ def _of_nothing(name: str, value: jinja2.Undefined, args: tuple[Any, ...]) -> An
     return 0 if name == "length" else value
 
 
-@jinja2.pass_context
-def _each(context: Context, value: Any) -> Any:
-    """What a loop goes through. The whole of it is paid for when the loop begins."""
+def _each(value: Any) -> Any:
+    """What a loop goes through."""
     if isinstance(value, jinja2.Undefined):
         _undefined(value)
     if not isinstance(value, list | tuple | dict):
         raise TypeError("a loop goes through a list or a mapping")
-    _rendering(context).spend(value)
-    return list(value)
-
-
-@jinja2.pass_context
-def _weigh(context: Context, value: Any) -> Any:
-    """One side of a comparison, which may have to look at all of it."""
-    _rendering(context).spend(value)
     return value
-
-
-@jinja2.pass_context
-def _joined(context: Context, value: Any) -> str:
-    """The parts of `a ~ b`, as texts."""
-    for each in value:
-        if isinstance(each, jinja2.Undefined) and not isinstance(each, _Empty):
-            _undefined(each)
-    text = "".join(str(each) for each in value)
-    if len(text) > _MOST_JOINED:
-        raise ValueError(f"the text has more than {_MOST_JOINED} characters")
-    _rendering(context).spend(text)
-    return text
 
 
 def _rendering(context: Context) -> _Rendering:
@@ -374,7 +336,8 @@ def _rendering(context: Context) -> _Rendering:
 
 
 def _undefined(value: jinja2.Undefined) -> NoReturn:
-    value._fail_with_undefined_error()
+    # Every use of it but printing raises Jinja's own error, which says what is missing.
+    value()
 
 
 def _is_defined(value: Any) -> bool:

@@ -29,6 +29,9 @@ def number_text(value: Any, decimals: int | None = None) -> str:
         return f"{int(number):,}"
     if abs(number) >= 1000:
         return f"{number:,.{0 if abs(number) >= 10_000 else 1}f}"
+    if 1e-12 <= abs(number) < 1e-4:
+        # Readers of a report are not used to powers of ten.
+        return f"{number:.{3 - math.floor(math.log10(abs(number)))}f}".rstrip("0")
     return f"{number:.4g}"
 
 

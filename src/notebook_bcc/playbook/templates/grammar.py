@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, nodes
 from jinja2.parser import Parser
-from jinja2.visitor import NodeTransformer
 
-# No template can write these names: they have a space in them.
-EACH, WEIGHED, JOINED = "each of", "weighed by", "joined to"
+# No template can write this name: it has a space in it.
+EACH = "each of"
 RESULT = "result"
 FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done", "has_model")
 DEEPEST_LOOPS = 3
@@ -121,35 +120,12 @@ def used(found: Sequence[nodes.Node], conditions: frozenset[str]) -> frozenset[s
     return conditions.intersection(node.name for node in found if isinstance(node, nodes.Name))
 
 
-def weighed(tree: nodes.Template) -> nodes.Template:
-    """The same tree with its loops, comparisons and joined texts going through filters that count the work."""
-    changed = _Weighed().visit(tree)
-    assert isinstance(changed, nodes.Template)
-    return changed
-
-
-class _Weighed(NodeTransformer):
-    def visit_For(self, node: nodes.For) -> nodes.Node:
-        self.generic_visit(node)
-        node.iter = _through(EACH, node.iter)
-        return node
-
-    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
-        self.generic_visit(node)
-        node.expr = _through(WEIGHED, node.expr)
-        for operand in node.ops:
-            operand.expr = _through(WEIGHED, operand.expr)
-        return node
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
-        self.generic_visit(node)
-        parts = nodes.List(node.nodes, lineno=node.lineno, environment=node.environment)
-        return _through(JOINED, parts)
-
-
-def _through(name: str, node: nodes.Node) -> nodes.Filter:
-    assert isinstance(node, nodes.Expr)
-    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno, environment=node.environment)
+def loops_checked(tree: nodes.Template) -> nodes.Template:
+    """The tree with what each loop goes through passed to the filter EACH: a text would be taken letter by letter."""
+    for loop in tree.find_all(nodes.For):
+        assert isinstance(loop.iter, nodes.Expr)
+        loop.iter = nodes.Filter(loop.iter, EACH, [], [], None, None, lineno=loop.lineno, environment=loop.environment)
+    return tree
 
 
 def _name(node: nodes.Name, known: set[str]) -> Iterator[tuple[int, str]]:
@@ -167,14 +143,10 @@ def _known(node: nodes.Filter | nodes.Test, environment: Environment) -> Iterato
     what, known = ("filter", environment.filters) if isinstance(node, nodes.Filter) else ("test", environment.tests)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         yield node.lineno, f"the options of the {what} {node.name!r} are written one by one"
-    if node.name not in known or " " in node.name:
+    if node.name not in known or node.name == EACH:
         close = difflib.get_close_matches(node.name, known, 1)
-        rest = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(_public(known))}"
+        rest = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted({*known} - {EACH}))}"
         yield node.lineno, f"there is no {what} {node.name!r}; {rest}"
-
-
-def _public(known: Iterable[str]) -> list[str]:
-    return sorted(name for name in known if " " not in name)
 
 
 def _deep(tree: nodes.Node) -> Iterator[tuple[int, str]]:

@@ -18,18 +18,22 @@ from notebook_bcc.runs.heads.head import HEAD_BYTES, UNKNOWN, Head
 from notebook_bcc.runs.heads.sqlite import sqlite_head
 from notebook_bcc.runs.heads.text import text_head
 
-_SQLITE: Final = b"SQLite format 3\x00"
-_PARQUET: Final = b"PAR1"
-_FEATHER: Final = b"ARROW1"
-_ZIP: Final = b"PK\x03\x04"
-_PACKED: Final[Mapping[bytes, Callable[[Path], BufferedIOBase]]] = {
+SQLITE: Final = b"SQLite format 3\x00"
+PARQUET: Final = b"PAR1"
+FEATHER: Final = b"ARROW1"
+ZIP: Final = b"PK\x03\x04"
+PACKED: Final[Mapping[bytes, Callable[[Path], BufferedIOBase]]] = {
     b"\x1f\x8b": gzip.GzipFile,
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ": lzma.LZMAFile,
 }
+# Old Excel, or a workbook with a password.
+OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0"
+_LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
 # Neither text nor anything else that is looked into here: old Excel, PDF, an empty archive.
-_OTHER: Final = (b"\xd0\xcf\x11\xe0", b"%PDF", b"PK\x05\x06", b"FEA1")
-_BROKEN: Final = (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+_OTHER: Final = (OLD_EXCEL, b"%PDF", b"PK\x05\x06", b"FEA1")
+# What a damaged or locked file raises.
+BROKEN: Final = (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def read_head(path: Path, *, sheet: str = "", table: str = "") -> Head:
@@ -39,18 +43,21 @@ def read_head(path: Path, *, sheet: str = "", table: str = "") -> Head:
     try:
         with path.open("rb") as file:
             start = file.read(16)
-        if start.startswith(_SQLITE):
+        if start.startswith(SQLITE):
             return sqlite_head(path, table=table)
-        if start.startswith(_PARQUET):
+        if start.startswith(PARQUET):
             return columnar_head(path, "parquet")
-        if start.startswith(_FEATHER):
+        if start.startswith(FEATHER):
             return columnar_head(path, "feather")
-        if start.startswith(_ZIP):
+        if start.startswith(OLD_EXCEL):
+            # All of it may be looked through: where in such a file its list of parts stands is not fixed.
+            return Head(problem="is locked with a password") if _LOCKED in path.read_bytes() else UNKNOWN
+        if start.startswith(ZIP):
             return _zip_head(path, sheet=sheet)
-        unpacked = next((opener for magic, opener in _PACKED.items() if start.startswith(magic)), None)
+        unpacked = next((opener for magic, opener in PACKED.items() if start.startswith(magic)), None)
         with unpacked(path) if unpacked is not None else path.open("rb") as text:
             return _text_head(text.read)
-    except _BROKEN:
+    except BROKEN:
         return UNKNOWN
 
 
@@ -67,7 +74,7 @@ def _zip_head(path: Path, *, sheet: str) -> Head:
 
 def _text_head(read: Callable[[int], bytes]) -> Head:
     content = read(HEAD_BYTES + 1)
-    if content.startswith((_SQLITE, _PARQUET, _FEATHER, _ZIP, *_PACKED, *_OTHER)):
+    if content.startswith((SQLITE, PARQUET, FEATHER, ZIP, *PACKED, *_OTHER)):
         return UNKNOWN
     whole = len(content) <= HEAD_BYTES
     if b"\x00" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")) and content.strip(b"\x00"):

@@ -1,0 +1,90 @@
+"""What a check works with: the caller, the course of one workflow, and requests at places that the server knows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+from notebook_bcc.conformance.caller import Caller
+from notebook_bcc.conformance.check import Finding, skipped
+from notebook_bcc.conformance.course import Course, Question
+from notebook_bcc.conformance.exchange import Exchange, Json
+from notebook_bcc.conformance.judgement import read_judgement
+from notebook_bcc.conformance.stream import Stream, read_stream
+from notebook_bcc.conformance.walk import Walker
+from notebook_bcc.protocol.messages import Options, PlanningResponse
+
+NOWHERE = skipped("the workflow did not come to a place where this could be asked")
+
+
+class CheckContext:
+    """One kit run. The workflow is driven when the first check needs it, and once."""
+
+    def __init__(self, caller: Caller, *, run_id: str, goal: str) -> None:
+        self.caller = caller
+        self._run_id = run_id
+        self._goal = goal
+        self._course: Course | None = None
+        self._requests = 0
+        self._verdicts: dict[Question, bool | None] = {}
+
+    async def course(self) -> Course:
+        if self._course is None:
+            self._course = await Walker(self.caller, goal=self._goal, run_id=self._run_id).walk()
+        return self._course
+
+    def ids(self) -> Options:
+        """The ids of a question that was never asked before."""
+        self._requests += 1
+        return Options(request_id=f"{self._run_id}.check.{self._requests}", run_id=self._run_id, attempt=1)
+
+    def start_request(self) -> Json:
+        """The very first question of a run: everything is empty."""
+        location = {"current": {}, "progress": {}, "goals": {"workflow": self._goal}}
+        context = {"FSM": {"state": "idle"}}
+        return {"observation": {"location": location, "context": context}, "options": self.ids().to_dict()}
+
+    async def request_at(self, question: Question) -> Json | None:
+        """A question of the course as a new one: the same observation, ids of its own."""
+        asked = (await self.course()).first(question)
+        return self._again(asked.request) if asked is not None else None
+
+    async def generating_request(self, *, stream: bool) -> Json | None:
+        richest = (await self.course()).richest
+        return self._again(richest.request, stream=stream) if richest is not None else None
+
+    async def verdict_at(self, question: Question) -> bool | None:
+        """What the server says to this question now, asked once in the plain words of the course.
+
+        Not what it said in the course: a server that remembers the run has moved on since, and only that is its fault.
+        """
+        if question not in self._verdicts:
+            request = await self.request_at(question)
+            answer = (await self.judge(request))[1] if request is not None else None
+            self._verdicts[question] = answer.target_achieved if answer is not None else None
+        return self._verdicts[question]
+
+    async def judge(
+        self, request: Json, *, headers: Mapping[str, str] | None = None
+    ) -> tuple[Exchange, PlanningResponse | None]:
+        exchange = await self.caller.post("/planning", request, headers=headers)
+        return exchange, read_judgement(exchange).answer
+
+    async def generate(self, request: Json) -> Stream:
+        return read_stream(await self.caller.post("/generating", request))
+
+    async def as_before(self, request: Json, *, question: Question, what: str) -> tuple[Finding | None, Exchange]:
+        """Why a question in other words is not answered like the plain one; None where it is."""
+        exchange, answer = await self.judge(request)
+        if answer is None:
+            return Finding("fails", f"{what}: {exchange.problem or 'no judgement'}", exchange), exchange
+        before = await self.verdict_at(question)
+        if before is not None and answer.target_achieved != before:
+            said = f"{what}: targetAchieved is {answer.target_achieved}, and {before} for the plain question"
+            return Finding("fails", said, exchange), exchange
+        return None, exchange
+
+    def _again(self, request: Json, *, stream: bool = False) -> Json:
+        made = copy.deepcopy(request)
+        made["options"] = self.ids().model_copy(update={"stream": stream}).to_dict()
+        return made

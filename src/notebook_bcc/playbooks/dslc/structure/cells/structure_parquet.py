@@ -1,0 +1,18 @@
+import pyarrow.dataset
+
+
+def is_whole(path, form):
+    """Whether all of a Parquet or Feather file, or of a folder of them, can be read."""
+    try:
+        for _ in pyarrow.dataset.dataset(path, format=form).to_batches():
+            pass
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+#% for facts_name, facts in [["file_facts", v.file_facts], ["test_facts", v.test_facts | default({"format": ""})]]
+#% if facts.format in ["parquet", "feather"]
+{{ facts_name | name }}["found"] = is_whole({{ facts.file }}, {{ facts.format }})
+#% endif
+#% endfor
