@@ -63,7 +63,9 @@ class Built:
     def __reduce__(self):
         read = "read=lambda path: pandas.read_parquet(path)"
         predict = "predictions=lambda rows: pandas.DataFrame({'price': rows['size'] * 2})"
-        return eval, (f"(lambda pandas, space: space({read}, {predict}))"
+        known = "written={'format': 'parquet'}, feature_names_in_=['size']"
+        doubts = "doubts=lambda rows: {'unread': {}, 'unknown': {}}"
+        return eval, (f"(lambda pandas, space: space({read}, {predict}, {known}, {doubts}))"
                       "(__import__('pandas'), __import__('types').SimpleNamespace)",)
 
 

@@ -16,7 +16,7 @@ from notebook_bcc.api.frames import digest_of, is_frame, write_frame
 from notebook_bcc.api.opening import opened
 from notebook_bcc.api.options import FilePath, RunKeywords, RunOptions, Table, settings_of
 from notebook_bcc.api.prepare import prepare
-from notebook_bcc.api.progress import NoProgress, Progress, model_lines, progress_of
+from notebook_bcc.api.progress import NoProgress, RunProgress, model_lines, progress_of
 from notebook_bcc.api.run import Run, begun
 from notebook_bcc.api.worker import Worker
 from notebook_bcc.runs.folder import LAST, find_run, run_folders
@@ -113,7 +113,7 @@ def list_runs(runs: FilePath | None = None) -> list[Run]:
     return [Run(folder, settings) for folder in run_folders(settings.runs)]
 
 
-def _begin(data: Table, options: RunOptions, *, progress: Progress) -> Run:
+def _begin(data: Table, options: RunOptions, *, progress: RunProgress) -> Run:
     # What was written for this call is in the run's folder as soon as the run has begun.
     with tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = _worker(data, options, progress, scratch=Path(scratch))
@@ -121,7 +121,7 @@ def _begin(data: Table, options: RunOptions, *, progress: Progress) -> Run:
     return Run(found.folder, settings, worker=worker)
 
 
-def _worker(data: Table, options: RunOptions, progress: Progress, *, scratch: Path) -> tuple[Worker, Settings]:
+def _worker(data: Table, options: RunOptions, progress: RunProgress, *, scratch: Path) -> tuple[Worker, Settings]:
     """The worker of the run, begun. Raises what is wrong with the order."""
     digests: dict[str, str] = {}
     if is_frame(options.test):

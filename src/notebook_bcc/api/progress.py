@@ -22,7 +22,7 @@ _SHARED: Final[Mapping[Share, str]] = {"values": "share_values", "schema": "shar
 _VERIFYING_EVERY = 10
 
 
-class Progress(Protocol):
+class RunProgress(Protocol):
     """Hears of everything on the thread that carries the run out, and shows it when `draw` is called by the one that
     waits: what is shown then belongs to the cell, or the terminal, that asked for it."""
 
@@ -141,7 +141,7 @@ class JupyterProgress(NoProgress):
         return "<div>" + bar + "<br>".join(escape(text) for text in texts if text) + "</div>"
 
 
-def progress_of(wanted: bool | None, words: Words) -> Progress:
+def progress_of(wanted: bool | None, words: Words) -> RunProgress:
     """What shows progress here. None: wherever somebody looks, in a notebook or at a terminal."""
     if wanted is False:
         return NoProgress()

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 
 from notebook_bcc.api.loop_thread import loop_thread
 from notebook_bcc.api.opening import Opened
-from notebook_bcc.api.progress import Progress
+from notebook_bcc.api.progress import RunProgress
 from notebook_bcc.runs.outline import keep_outline
 from notebook_bcc.runs.session import Interaction, Session
 
@@ -25,7 +25,7 @@ class Worker:
     `begun` has the run as soon as it can be looked at, or why it could not begin; `done` ends after the delivery.
     """
 
-    def __init__(self, opening: Opening, *, verify: bool, progress: Progress) -> None:
+    def __init__(self, opening: Opening, *, verify: bool, progress: RunProgress) -> None:
         self.begun: Future[Opened] = Future()
         self.progress = progress
         self.after = 0
