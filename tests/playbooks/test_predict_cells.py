@@ -28,7 +28,7 @@ def ran(folder: Path, cells: list[str], *, facts: dict[str, Any], lang: str = "e
         for cell in cells:
             source = cell_file(cell).read_text(encoding="utf-8")
             template = Templates().read(source, kind=Kind.CELL, at=cell)
-            rehearsal.run(template.render({"v": told | facts, "lang": lang}))
+            rehearsal.run(template.render({"v": told | facts, "lang": lang, "inputs": {}}))
     return rehearsal
 
 

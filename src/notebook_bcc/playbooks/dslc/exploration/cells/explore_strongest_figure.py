@@ -45,9 +45,9 @@ for ax in axes.flat[len(association) :]:
 #% if v.task == "regression"
 fig.supylabel(label_of(target))
 #% else
-handles, classes = next((found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], []))
+handles, names = next((found for ax in axes.flat if (found := ax.get_legend_handles_labels())[0]), ([], []))
 if handles:
-    fig.legend(handles, classes, title=label_of(target), loc="outside lower center", ncols=len(classes), frameon=False)
+    fig.legend(handles, names, title=label_of(target), loc="outside lower center", ncols=len(names), frameon=False)
 #% endif
 fig.savefig("figures/12_strongest.png", dpi=150, bbox_inches="tight")
 plt.show()
