@@ -42,11 +42,10 @@ _WORDS: Final[Mapping[str, str]] = {
 _SEPARATORS: Final = (",", ";", "\t", "|")
 _BOMS: Final[Mapping[bytes, str]] = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # In groups of three, digits may be thousands: such a number does not tell the decimal sign.
-_DECIMALS: Final[Mapping[str, re.Pattern[str]]] = {
-    ",": re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)"),
-    ".": re.compile(r"[+-]?(\d*\.(\d{1,2}|\d{4,})|0\.\d+)"),
-}
-_NUMBERS: Final[Mapping[str, re.Pattern[str]]] = {sign: re.compile(rf"[+-]?\d*[{sign}]\d+") for sign in (",", ".")}
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)")
+_DECIMAL_POINT: Final = re.compile(r"[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|0\.\d+)")
+_WITH_COMMA: Final = re.compile(r"[+-]?\d*,\d+")
+_WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
 _LINES_LOOKED_AT: Final = 200
 
 
@@ -146,7 +145,9 @@ def _rewrite_text(path: Path, name: str, wanted: Writing, names: Sequence[str], 
 
 
 def _with_sign(field: str, decimal: str, wanted: Writing) -> str:
-    return field.replace(decimal, wanted.decimal) if _NUMBERS[decimal].fullmatch(field.strip()) else field
+    text = field.strip()
+    is_number = _WITH_COMMA.fullmatch(text) if decimal == "," else _WITH_POINT.fullmatch(text)
+    return field.replace(decimal, wanted.decimal) if is_number else field
 
 
 def _records(path: Path, encoding: str, separator: str) -> Iterator[list[str]]:
@@ -198,6 +199,10 @@ def _decimal_of(lines: Sequence[str], separator: str, own: str) -> str:
         return own
     other = "," if own == "." else "."
     fields = [field.strip() for row in csv.reader(lines, delimiter=separator) for field in row]
-    if any(_DECIMALS[own].fullmatch(field) for field in fields):
+    if any(_shows_decimal(field, own) for field in fields):
         return own
-    return other if any(_DECIMALS[other].fullmatch(field) for field in fields) else own
+    return other if any(_shows_decimal(field, other) for field in fields) else own
+
+
+def _shows_decimal(field: str, sign: str) -> bool:
+    return bool(_DECIMAL_COMMA.fullmatch(field) if sign == "," else _DECIMAL_POINT.fullmatch(field))

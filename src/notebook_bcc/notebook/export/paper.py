@@ -10,8 +10,8 @@ from typing import Final
 from unicodedata import east_asian_width
 
 _CHARACTERS_LOOKED_AT: Final = 20_000
-_CELL: Final = re.compile(r"<t([hd])\b[^>]*>(.*?)(?=</t[hd]>|<t[hd]\b|$)", re.DOTALL)
-_TAG: Final = re.compile(r"<[^>]*>")
+_CELL: Final = re.compile(r"<t([hd])\b")
+_TAG: Final = re.compile(r"<[^<>]*>")
 # Lines may be broken after a blank or a hyphen, and between any two Chinese characters.
 _BREAK: Final = re.compile(r"[\s-]+")
 # In points: what the margins of A4 and Letter leave, upright and lying.
@@ -33,7 +33,7 @@ class Fit:
 
 def fit(html: str) -> Fit | None:
     """How the tables of this HTML fit on paper; None where they do as they are."""
-    rows = [_CELL.findall(row) for row in html[:_CHARACTERS_LOOKED_AT].split("<tr")[1:]]
+    rows = [_cells(row) for row in html[:_CHARACTERS_LOOKED_AT].split("<tr")[1:]]
     headers = [[_longest_word(text) for _, text in row] for row in rows if _is_header(row)]
     values = [[_longest_word(text) for _, text in row] for row in rows if not _is_header(row)]
     widths = [max(pair) for pair in zip_longest(_widest(headers), _widest(values), fillvalue=0)]
@@ -47,6 +47,13 @@ def fit(html: str) -> Fit | None:
     if upright >= _SMALLEST_SIZE:
         return Fit(_rounded(upright), breaks_headers=True)
     return Fit(_rounded(lying), lying=True, breaks_headers=True, breaks_values=lying < _SMALLEST_SIZE)
+
+
+def _cells(row: str) -> list[tuple[str, str]]:
+    """The cells of a row: `h` or `d`, and the HTML in it."""
+    _, *parts = _CELL.split(row)
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return [(kind, rest.partition(">")[2].partition("</t")[0]) for kind, rest in pairs]
 
 
 def _is_header(row: list[tuple[str, str]]) -> bool:

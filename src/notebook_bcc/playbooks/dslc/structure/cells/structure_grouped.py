@@ -3,9 +3,13 @@ def with_numbers(table):
     out = table.copy()
     for name, decimal in {{ v.grouped_numbers if v.grouped_numbers is mapping else "grouped_numbers" | name }}.items():
         if name in out and out[name].dtype.kind not in "biuf":
-            mark = r"[' \u00a0\u202f,.]".replace(decimal, "")
-            shape = r"[+-]?(?:\d{1,3}(?:" + mark + r"\d{3})+|\d+)(?:[" + decimal + r"]\d+)?"
-            digits = out[name].where(out[name].str.fullmatch(shape, na=False)).str.replace(mark, "", regex=True)
+            text = out[name]
+            if decimal == ",":
+                fits = text.str.fullmatch(r"[+-]?(?:\d{1,3}(?:[' \u00a0\u202f.]\d{3})+|\d+)(?:,\d+)?", na=False)
+                digits = text.where(fits).str.replace(r"[' \u00a0\u202f.]", "", regex=True)
+            else:
+                fits = text.str.fullmatch(r"[+-]?(?:\d{1,3}(?:[' \u00a0\u202f,]\d{3})+|\d+)(?:\.\d+)?", na=False)
+                digits = text.where(fits).str.replace(r"[' \u00a0\u202f,]", "", regex=True)
             numbers = pd.to_numeric(digits.str.replace(decimal, ".", regex=False))
             other = numbers.isna() & out[name].notna()
             # What is no number stays as it is.
