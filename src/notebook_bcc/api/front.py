@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, Unpack
 
 from notebook_bcc.api.frames import digest_of, is_frame, write_frame
+from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import opened
 from notebook_bcc.api.options import FilePath, RunKeywords, RunOptions, Table, settings_of
 from notebook_bcc.api.prepare import prepare
-from notebook_bcc.api.progress import NoProgress, RunProgress, model_lines, progress_of
+from notebook_bcc.api.progress import NoProgress, RunProgress, progress_of
 from notebook_bcc.api.run import Run, begun
 from notebook_bcc.api.worker import Worker
 from notebook_bcc.runs.folder import LAST, find_run, run_folders

@@ -5,20 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
-from typing import Final, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.llm.choice import ChoiceFiles
-from notebook_bcc.llm.limits import Share
 from notebook_bcc.runs.verify import SecondsLeft
-from notebook_bcc.views.narration import Tone, local_time, narrate, one_line
+from notebook_bcc.views.narration import local_time, narrate, one_line
 from notebook_bcc.views.overview import step_counts
 from notebook_bcc.views.words import Words
 
-_SHARED: Final[Mapping[Share, str]] = {"values": "share_values", "schema": "share_schema", "none": "share_none"}
 _VERIFYING_EVERY = 10
 
 
@@ -158,13 +155,3 @@ def in_jupyter() -> bool:
     # Another thread may be about to import it.
     shell = getattr(loaded, "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
-
-
-def model_lines(files: ChoiceFiles, words: Words) -> list[tuple[str, Tone]]:
-    """Which models will be asked, where, and what they may be told: to be said before anything is."""
-    said: list[tuple[str, Tone]] = []
-    for model in files.choice.names:
-        key = "model_local" if model.is_local else "model_away"
-        tone: Tone = "info" if model.is_local else "warning"
-        said.append((words(key, model=model, address=model.address), tone))
-    return [*said, (words(_SHARED[files.choice.share]), "info")]

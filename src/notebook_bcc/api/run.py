@@ -14,11 +14,12 @@ from typing import Any, Self, TypeVar, Unpack
 from notebook_bcc.api.events import RunEvent, watched
 from notebook_bcc.api.frames import is_frame, read_frame, write_frame
 from notebook_bcc.api.loop_thread import loop_thread
+from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import Opened, resuming
 from notebook_bcc.api.options import ResumeKeywords, RunOptions
 from notebook_bcc.api.page import RunPage, run_html
 from notebook_bcc.api.prepare import models_of
-from notebook_bcc.api.progress import NoProgress, model_lines, progress_of
+from notebook_bcc.api.progress import NoProgress, progress_of
 from notebook_bcc.api.worker import Worker
 from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.journal.records import INPUTS

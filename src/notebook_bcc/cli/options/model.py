@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from notebook_bcc.api.progress import model_lines
+from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.views.words import Words
