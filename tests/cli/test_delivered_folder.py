@@ -183,6 +183,11 @@ def test_the_model_loads_anywhere_beside_others_with_pickle_and_joblib(folder: P
     assert _in_a_process_of_its_own(code, tmp_path) == "['built', 'district', 'size', 'rooms']\n"
 
 
+def test_the_requirements_name_every_package_that_notebook_script_and_model_import(folder: Path) -> None:
+    listed = (folder / "requirements.txt").read_text(encoding="utf-8")
+    assert all(f"{name}==" in listed for name in ("pandas", "numpy", "scikit-learn", "matplotlib"))
+
+
 def test_a_missing_column_is_named_as_in_the_file(folder: Path) -> None:
     model = joblib.load(folder / "model.pkl")
     with pytest.raises(ValueError, match="missing: 'built', 'size'"):

@@ -79,6 +79,8 @@ packages.append(f"pyarrow=={version('pyarrow')}")
 #% elif format == "excel"
 packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]
 #% endif
+# The model does without it, the notebook and its script do not.
+packages.append(f"matplotlib=={version('matplotlib')}")
 lines = [f"# Python {final_model.versions_['python']}", *packages]
 Path("requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 #% if lang == "zh"
