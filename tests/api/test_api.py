@@ -167,6 +167,8 @@ def test_a_frame_is_kept_as_parquet_with_its_types_and_its_run_says_how_good_it_
     assert list(run.predict(TABLE)["price"]) == [20, 40, 60]
     TABLE.head(1).to_parquet(place / "new.parquet")
     assert list(run.predict(place / "new.parquet")["price"]) == [20]
+    shuffled = TABLE.iloc[[2, 0]]
+    assert list(run.predict(shuffled).index) == [2, 0], "predictions are put back by their index"
     with pytest.raises(nb.RunRefused, match="size"):
         run.predict(TABLE[["built"]])
     html = run._repr_html_()
@@ -196,6 +198,20 @@ def test_a_frame_that_cannot_be_analysed_is_refused_before_a_run_exists(
     with pytest.raises(nb.RunRefused, match=problem):
         nb.run(frame)
     assert nb.list_runs() == []
+
+
+@pytest.mark.parametrize("limits", [{"cell_timeout": "a"}, {"max_actions": -1}, {"max_seconds": float("nan")}])
+def test_a_limit_that_is_no_number_is_refused_before_a_run_exists(limits: Any, place: Path) -> None:
+    with pytest.raises(nb.BccError, match="must be a number that is not negative"):
+        nb.run("words.yaml", **limits)
+    assert nb.list_runs() == []
+
+
+def test_a_run_without_a_model_says_so_when_it_shall_predict(place: Path) -> None:
+    (place / "words.yaml").write_text(PROPOSING)
+    run = nb.run("words.yaml", confirm="auto", verify=False)
+    with pytest.raises(nb.RunRefused, match=r"has no model\.pkl"):
+        run.predict(TABLE)
 
 
 def test_what_is_wrong_with_an_order_is_raised_and_leaves_nothing_behind(place: Path) -> None:

@@ -51,6 +51,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     `digests` stand for the content of files that were written for this call, by the names in `identity_of`.
     Raises MessageInvalid, PlanInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
     """
+    _check_limits(options)
     settings = options.settings()
     given_id = check_run_id(options.run_id) if options.run_id else ""
     wish = data_wish(what, options, lang=settings.lang)
@@ -76,6 +77,13 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     # Limits are those of this call, whatever they were before; what it does not say of policies stays.
     again = ResumeOrder(policies=options.policies, limits=order.limits.model_dump())
     return Prepared(settings=settings, order=order, resume=again, wait=options.wait)
+
+
+def _check_limits(options: RunOptions) -> None:
+    """Raises SettingsInvalid. A limit that is no number would make a journal that nobody can read again."""
+    for name, value in options.limits.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise SettingsInvalid(f"{name} must be a number that is not negative, and is {value!r}; 0 is no limit")
 
 
 async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None:

@@ -21,7 +21,7 @@ from notebook_bcc.api.page import RunPage, run_html
 from notebook_bcc.api.prepare import models_of
 from notebook_bcc.api.progress import NoProgress, progress_of
 from notebook_bcc.api.worker import Worker
-from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.errors import NotebookFailed, RunRefused
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.summary import Summary
@@ -32,7 +32,7 @@ from notebook_bcc.runs.folder import RunFolder
 from notebook_bcc.runs.history import load_state
 from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run
 from notebook_bcc.runs.order import Restart, ResumeOrder
-from notebook_bcc.runs.predict import MODEL, PredictOrder, predict
+from notebook_bcc.runs.predict import MODEL, Predictions, PredictOrder, predict
 from notebook_bcc.runs.summary import summarize
 from notebook_bcc.runs.verify import VERIFIED
 from notebook_bcc.settings import Settings
@@ -157,11 +157,21 @@ class Run:
     def predict(self, rows: Any, *, probabilities: bool = False) -> Any:  # Any: a path or a DataFrame; a DataFrame
         """The predictions of the run's model for new rows, given as a DataFrame or a file like the run's own.
 
-        They are made in a kernel of their own: nothing is unpickled in this process. Raises RunRefused.
+        They are made in a kernel of their own: nothing is unpickled in this process. The predictions for a DataFrame
+        have its index. Values that cannot be read, and categories that the model has never seen, are warned of.
+        Raises RunRefused.
         """
+        if self.model is None:
+            raise RunRefused(f"run {self.id!r} has no {MODEL}: it has not made a model that can predict")
         with tempfile.TemporaryDirectory(prefix="nbcc-rows-") as scratch:
             path = self._written(rows, Path(scratch)) if is_frame(rows) else Path(rows)
-            return read_frame(_done(self._predicted(path, probabilities=probabilities)))
+            made = _done(self._predicted(path, probabilities=probabilities))
+        for doubt in made.doubts:
+            warnings.warn(doubt, stacklevel=2)
+        predictions = read_frame(made.content)
+        if is_frame(rows) and len(predictions) == len(rows):
+            predictions.index = rows.index
+        return predictions
 
     def wait(self) -> Self:
         """Wait until this process has carried the run out and delivered it. Ctrl-C pauses the run: nothing is lost."""
@@ -268,7 +278,7 @@ class Run:
         form, sheet = str(said.get("format", "parquet")), str(said.get("sheet", ""))
         return write_frame(rows, folder, name="rows", form=form, sheet=sheet)
 
-    async def _predicted(self, path: Path, *, probabilities: bool) -> bytes:
+    async def _predicted(self, path: Path, *, probabilities: bool) -> Predictions:
         state = await load_state(self._folder, journals())
         order = PredictOrder(
             model=self._folder.path / MODEL,
@@ -276,10 +286,7 @@ class Run:
             kernel=state.kernel.name or "python3",
             probabilities=probabilities,
         )
-        made = await predict(order, run_factories(self._settings))
-        for remark in made.remarks:
-            warnings.warn(remark, stacklevel=2)
-        return made.content
+        return await predict(order, run_factories(self._settings))
 
     def _answer(self, *, confirmed: bool, comment: str) -> None:
         tools = run_factories(self._settings)

@@ -13,7 +13,7 @@ from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.runs.folder import RunFolder, find_run
 from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.predict import MODEL, Doubt, PredictOrder, predict
+from notebook_bcc.runs.predict import MODEL, PredictOrder, predict
 from notebook_bcc.views.narration import one_line, safe
 from notebook_bcc.wiring import journals, run_factories
 
@@ -58,23 +58,13 @@ async def predict_command(
     kernel = (await load_state(folder, journals())).kernel.name if folder is not None else ""
     order = PredictOrder(model=model, data=data, kernel=kernel or _DEFAULT_KERNEL, probabilities=probabilities)
     made = await predict(order, run_factories(settings))
-    remarks = [
-        *made.remarks,
-        *(_remark(one, made.rows, "could not be read and count as missing") for one in made.unread),
-        *(_remark(one, made.rows, "are unknown to the model") for one in made.unknown),
-    ]
-    for remark in remarks:
-        print(f"nbcc: {one_line(remark, limit=500)}", file=sys.stderr)
+    for remark in made.doubts:
+        print(f"nbcc: {one_line(safe(remark), limit=500)}", file=sys.stderr)
     if target is None:
         sys.stdout.write(made.content.decode("utf-8"))
         return
     replace_file(target, [made.content])
     print(target)
-
-
-def _remark(doubt: Doubt, rows: int, what: str) -> str:
-    examples = ", ".join(repr(safe(one)) for one in doubt.examples)
-    return f"{doubt.column!r}: {doubt.count} of {rows} values {what}: {examples}"
 
 
 def _model_of(word: str, root: Path) -> tuple[Path, RunFolder | None]:

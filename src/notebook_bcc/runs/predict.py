@@ -78,6 +78,19 @@ class Predictions:
     unread: tuple[Doubt, ...] = ()
     unknown: tuple[Doubt, ...] = ()
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Everything that must be said about the rows, a sentence each."""
+        return (
+            *self.remarks,
+            *(self._said_of(one, "could not be read and count as missing") for one in self.unread),
+            *(self._said_of(one, "are unknown to the model") for one in self.unknown),
+        )
+
+    def _said_of(self, doubt: Doubt, what: str) -> str:
+        examples = ", ".join(repr(one) for one in doubt.examples)
+        return f"{doubt.column!r}: {doubt.count} of {self.rows} values {what}: {examples}"
+
 
 async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
     """The predictions. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
