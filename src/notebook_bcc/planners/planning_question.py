@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
-from notebook_bcc.protocol.messages import Request
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.messages import PlanningResponse, Request
+from notebook_bcc.protocol.observation import LevelProgress
+from notebook_bcc.protocol.vocabulary import Level, State
+
+PlanningHandler = Callable[[Request], PlanningResponse]
 
 
 class PlanningQuestion(StrEnum):
@@ -39,3 +43,34 @@ def question_of(request: Request) -> PlanningQuestion:
     if current.step_id is None:
         return PlanningQuestion.STAGE
     return PlanningQuestion.STEP if request.behavior_feedback is None else PlanningQuestion.FEEDBACK
+
+
+def level_progress(request: Request, level: Level) -> LevelProgress:
+    """How far the run is on one level, as the request tells."""
+    progress = request.observation.location.progress
+    found = {Level.STAGES: progress.stages, Level.STEPS: progress.steps, Level.BEHAVIORS: progress.behaviors}[level]
+    return found or LevelProgress()
+
+
+def judge(
+    request: Request,
+    *,
+    start: PlanningHandler,
+    stage: PlanningHandler,
+    step: PlanningHandler,
+    feedback: PlanningHandler,
+) -> PlanningResponse:
+    """The answer to the question that a request asks. A level has reached its goal when nothing of it remains."""
+    match question_of(request):
+        case PlanningQuestion.START:
+            return start(request)
+        case PlanningQuestion.STAGE:
+            return stage(request)
+        case PlanningQuestion.STEP:
+            return step(request)
+        case PlanningQuestion.FEEDBACK:
+            return feedback(request)
+        case PlanningQuestion.STEP_END:
+            return PlanningResponse(target_achieved=not level_progress(request, Level.STEPS).remaining)
+        case PlanningQuestion.STAGE_END:
+            return PlanningResponse(target_achieved=not level_progress(request, Level.STAGES).remaining)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
+from notebook_bcc.planners.planning_question import judge, level_progress
 from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place
 from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, Text
 from notebook_bcc.playbook.content import content_of, filter_of
@@ -32,7 +32,6 @@ from notebook_bcc.protocol.messages import (
     TransitionAdvice,
 )
 from notebook_bcc.protocol.messages import Question as AskedPerson
-from notebook_bcc.protocol.observation import LevelProgress
 from notebook_bcc.protocol.vocabulary import Level, TodoOperation
 
 # What clients that list no errors say.
@@ -127,19 +126,7 @@ class PlaybookPlanner:
         """There is nothing to release."""
 
     def _judge(self, request: Request) -> PlanningResponse:
-        match question_of(request):
-            case PlanningQuestion.START:
-                return self._start(request)
-            case PlanningQuestion.STAGE:
-                return self._stage(request)
-            case PlanningQuestion.STEP:
-                return self._step(request)
-            case PlanningQuestion.FEEDBACK:
-                return self._feedback(request)
-            case PlanningQuestion.STEP_END:
-                return PlanningResponse(target_achieved=not _level(request, Level.STEPS).remaining)
-            case PlanningQuestion.STAGE_END:
-                return PlanningResponse(target_achieved=not _level(request, Level.STAGES).remaining)
+        return judge(request, start=self._start, stage=self._stage, step=self._step, feedback=self._feedback)
 
     def _start(self, request: Request) -> PlanningResponse:
         facts = self._facts(request)
@@ -155,7 +142,7 @@ class PlaybookPlanner:
     def _stage(self, request: Request) -> PlanningResponse:
         stage = self._current_stage(request)
         facts = self._facts(request)
-        level = _level(request, Level.STEPS)
+        level = level_progress(request, Level.STEPS)
         update = _progress(ContextUpdate(), Level.STAGES, stage.focus.render(facts))
         done = bool(level.completed) and not level.remaining
         if not level.completed and not level.remaining:
@@ -170,7 +157,9 @@ class PlaybookPlanner:
     def _step(self, request: Request) -> PlanningResponse:
         _, step = self._place(request)
         facts = self._facts(request)
-        place = _passed_over(step, follow(step.shape, request, _level(request, Level.BEHAVIORS).completed), facts)
+        place = _passed_over(
+            step, follow(step.shape, request, level_progress(request, Level.BEHAVIORS).completed), facts
+        )
         if place.index >= len(step.behaviors):
             return self._achieved(step, facts)
         return self._begin(step, place, request, facts, step_begins=True)
@@ -249,12 +238,6 @@ class PlaybookPlanner:
             reason = f"stage {stage.id!r} of the playbook has no step {step_id!r}; it has: {known}"
             raise PlannerAnswerInvalid(planner=self._name, reason=reason)
         return stage, step
-
-
-def _level(request: Request, level: Level) -> LevelProgress:
-    progress = request.observation.location.progress
-    found = {Level.STAGES: progress.stages, Level.STEPS: progress.steps, Level.BEHAVIORS: progress.behaviors}[level]
-    return found or LevelProgress()
 
 
 def _passed_over(step: PlaybookStep, place: Place, facts: Facts) -> Place:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
+from notebook_bcc.planners.planning_question import judge, level_progress
 from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place, tries
 from notebook_bcc.planners.script.values import (
     Behavior,
@@ -42,7 +42,6 @@ from notebook_bcc.protocol.messages import (
     StageStepsUpdate,
     TransitionAdvice,
 )
-from notebook_bcc.protocol.observation import LevelProgress
 from notebook_bcc.protocol.vocabulary import Level
 from notebook_bcc.protocol.workflow import Workflow
 
@@ -96,19 +95,7 @@ class ScriptedPlanner:
 
     async def plan(self, request: Request) -> PlanningResponse:
         """Judge from the observation and the feedback. A place the script does not know is PlannerAnswerInvalid."""
-        match question_of(request):
-            case PlanningQuestion.START:
-                return self._start(request)
-            case PlanningQuestion.STAGE:
-                return self._stage(request)
-            case PlanningQuestion.STEP:
-                return self._step(request)
-            case PlanningQuestion.FEEDBACK:
-                return self._feedback(request)
-            case PlanningQuestion.STEP_END:
-                return PlanningResponse(target_achieved=not _level(request, Level.STEPS).remaining)
-            case PlanningQuestion.STAGE_END:
-                return PlanningResponse(target_achieved=not _level(request, Level.STAGES).remaining)
+        return judge(request, start=self._start, stage=self._stage, step=self._step, feedback=self._feedback)
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of the behavior that the run is in."""
@@ -153,7 +140,7 @@ class ScriptedPlanner:
         stage_id = request.observation.location.current.stage_id or ""
         content = self._script.stages.get(stage_id, StageScript())
         self._fail(content.fail, request)
-        level = _level(request, Level.STEPS)
+        level = level_progress(request, Level.STEPS)
         done = bool(level.completed) and not level.remaining
         update = _with_progress(content.context_update, Level.STAGES, content.focus)
         if content.deferred and not level.completed and not level.remaining:
@@ -164,7 +151,7 @@ class ScriptedPlanner:
     def _step(self, request: Request) -> PlanningResponse:
         content = self._content(request)
         self._fail(content.fail, request)
-        place = follow(content, request, _level(request, Level.BEHAVIORS).completed)
+        place = follow(content, request, level_progress(request, Level.BEHAVIORS).completed)
         if place.index >= len(content.behaviors):
             return PlanningResponse(target_achieved=True, context_update=content.completed_update)
         return _begin(content, place, request, step_begins=True)
@@ -204,12 +191,6 @@ class ScriptedPlanner:
         attempt = request.options.attempt or 1
         if fault is not None and attempt <= fault.times:
             raise PlannerUnreachable(planner=self._name, reason=fault.reason, retry_after=fault.retry_after)
-
-
-def _level(request: Request, level: Level) -> LevelProgress:
-    progress = request.observation.location.progress
-    found = {Level.STAGES: progress.stages, Level.STEPS: progress.steps, Level.BEHAVIORS: progress.behaviors}[level]
-    return found or LevelProgress()
 
 
 def _went_wrong(feedback: BehaviorFeedback) -> bool:
