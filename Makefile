@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-versions check lint coverage docs wheel release hooks bench score model-runs test-llm kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench score detect model-runs test-llm kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -41,6 +41,12 @@ demo: $(VENV)/.demo-ready ## analyse a bundled table: an executed notebook, a re
 
 test: $(VENV)/.dev-ready ## run the tests, on all processors, without a network (one file: make test TESTS=tests/fsm)
 	@$(RUN) pytest -n $(WORKERS) --maxprocesses 6 --dist worksteal $(TESTS)
+
+browser: $(VENV)/.dev-ready ## install Chromium by apt-get where allowed, then run the tests in a real browser
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && apt-get install -y --no-install-recommends chromium; } || \
+		{ echo 'NOT TESTED: there is no Chromium, and apt-get may not install one here. Install chromium, then try again.' >&2; exit 1; }
+	$(RUN) pytest tests/server/test_browser.py
 
 test-versions: ## run the tests on every Python from 3.11 on that is here, each in its own environment under build/
 	@TESTS='$(TESTS)' .ci/versions
@@ -78,6 +84,9 @@ bench: $(VENV)/.bench-ready ## measure beside nbclient, papermill, langgraph and
 
 score: $(VENV)/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
 	$(RUN) benchmarks.scores --out docs/scores.md
+
+detect: $(VENV)/.demo-ready ## run 128 generated tables with known truth as far as the integrity stage: traps found, false alarms (SEED=7; 20 minutes)
+	$(RUN) benchmarks.detect --seed $(SEED) --held-back with --out docs/detection.md
 
 model-runs: $(VENV)/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
 	@test -n "$$NBCC_MODEL" || { echo 'make model-runs needs NBCC_MODEL, such as http://127.0.0.1:PORT/v1#NAME.' >&2; exit 1; }

@@ -26,8 +26,8 @@ from benchmarks.scores import LOWER_IS_BETTER, command_for, data_folder, indepen
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import ActionReceived, GeneratingAsked, ModelAsked, Warned
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import read_entries
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import read_entries
 from notebook_bcc.wiring import journals
 
 _ROOT = Path(__file__).parent.parent

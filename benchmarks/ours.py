@@ -25,6 +25,9 @@ from notebook_bcc.journal.records import ActionCompleted, KernelStarted, RunStar
 from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.lifecycle.factories import RunFactories
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.session import Interaction, session_of
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior
@@ -32,9 +35,6 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
-from notebook_bcc.runs.factories import RunFactories
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.session import Interaction, session_of
 from notebook_bcc.wiring import journals
 
 ACTIONS_PER_BEHAVIOR = 20

@@ -28,7 +28,11 @@ function answer(path, body) {
   const missing = ["current", "progress"].filter((name) => !where[name]).map((name) => `observation.location.${name}`);
   if (missing.length) return [422, { error: "fields are missing", problems: missing }];
   const step = where.current.step_id ?? where.current.step_index;
-  if (path === "/planning") return [200, judge(where, step, context ?? {}, request.behavior_feedback ?? {})];
+  if (step && !(step in MAKES))
+    return [409, { error: { code: "unknown_position", known: { stages: { work: Object.keys(MAKES) } } } }];
+  const verdict = judge(where, step, context ?? {}, request.behavior_feedback ?? {});
+  const transition = { continue_behaviors: false, target_achieved: verdict.targetAchieved };
+  if (path === "/planning") return [200, { ...verdict, transition }];
   return [200, request.options?.stream ? actions(step) : { actions: [...actions(step)] }];
 }
 

@@ -37,9 +37,13 @@ async def answer(http):
     if missing := [f"observation.location.{name}" for name in ("current", "progress") if name not in where]:
         return JSONResponse({"error": "fields are missing", "problems": missing}, 422)
     step = where["current"].get("step_id") or where["current"].get("step_index")
+    if step and step not in MAKES:
+        return JSONResponse({"error": {"code": "unknown_position", "known": {"stages": {"work": list(MAKES)}}}}, 409)
     if http.url.path == "/planning":
         context, feedback = request["observation"].get("context") or {}, request.get("behavior_feedback") or {}
-        return JSONResponse(judge(where, step, context, feedback))
+        verdict = judge(where, step, context, feedback)
+        both = {"continue_behaviors": False, "target_achieved": verdict["targetAchieved"]}
+        return JSONResponse({**verdict, "transition": both})
     if not (request.get("options") or {}).get("stream"):
         return JSONResponse({"actions": list(actions(step))})
     lines = (json.dumps({"action": action}) + "\n" for action in actions(step))

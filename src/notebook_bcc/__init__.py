@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from notebook_bcc.api.events import RunEvent
-    from notebook_bcc.api.front import arun, list_runs, open, run, start
+    from notebook_bcc.api.front import arun, open, run, runs, start
     from notebook_bcc.api.run import Run, Score
     from notebook_bcc.cli.magic import load_ipython_extension as load_ipython_extension
     from notebook_bcc.compat.api_client import ApiClient as ApiClient
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from notebook_bcc.compat.observing import prepare_generating_payload as prepare_generating_payload
     from notebook_bcc.compat.observing import visualize_state_machine as visualize_state_machine
     from notebook_bcc.compat.script_store import ScriptStore as ScriptStore
+    from notebook_bcc.compat.values import ActionMetadata as ActionMetadata
+    from notebook_bcc.compat.values import SectionProgress as SectionProgress
     from notebook_bcc.compat.values import WorkflowContext as WorkflowContext
     from notebook_bcc.engine.actions.registry import ActionRegistry as ActionRegistry
     from notebook_bcc.engine.runner import Runner as Runner
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from notebook_bcc.journal.records import RunStarted as RunStarted
     from notebook_bcc.kernel.local.kernel import LocalKernel as LocalKernel
     from notebook_bcc.planners.callable import CallablePlanner as CallablePlanner
-    from notebook_bcc.protocol.actions import ActionMetadata as ActionMetadata
-    from notebook_bcc.protocol.observation import SectionProgress as SectionProgress
     from notebook_bcc.protocol.vocabulary import Event
     from notebook_bcc.protocol.workflow import Workflow as Workflow
 
@@ -52,16 +52,16 @@ __all__ = [
     "RunRefused",
     "Score",
     "arun",
-    "list_runs",
     "open",
     "run",
+    "runs",
     "start",
 ]
 
 # Where each name lives, and what it is called there if that differs. What is not in `__all__` is for those who drive
 # the protocol themselves, and for IPython.
 _HOMES = {
-    "ActionMetadata": "protocol.actions",
+    "ActionMetadata": "compat.values",
     "ActionRegistry": "engine.actions.registry",
     "ApiClient": "compat.api_client",
     "BccError": "errors",
@@ -78,18 +78,18 @@ _HOMES = {
     "Runner": "engine.runner",
     "Score": "api.run",
     "ScriptStore": "compat.script_store",
-    "SectionProgress": "protocol.observation",
+    "SectionProgress": "compat.values",
     "StateMachine": "fsm.machine",
     "Workflow": "protocol.workflow",
     "WorkflowContext": "compat.values",
     "WorkflowEvent": "protocol.vocabulary:Event",
     "arun": "api.front",
     "get_transition_history": "compat.observing",
-    "list_runs": "api.front",
     "load_ipython_extension": "cli.magic",
     "open": "api.front",
     "prepare_generating_payload": "compat.observing",
     "run": "api.front",
+    "runs": "api.front",
     "start": "api.front",
     "visualize_state_machine": "compat.observing",
 }

@@ -3,6 +3,7 @@
 BccError
 ├── MessageInvalid          a message or file does not have the form the protocol asks for
 │   ├── LineTooLong         an NDJSON line is over the size limit
+│   ├── FactsMissing        a text or rule needs variables that are not there
 │   └── PlanInvalid         a workflow plan contradicts itself
 ├── ActionRefused           an action cannot be carried out; nothing was changed by it
 │   ├── ActionMalformed     no type, or a required field is missing
@@ -16,6 +17,9 @@ BccError
 │   ├── PlannerUnreachable  no answer at all; trying again may help
 │   ├── PlannerAnswerInvalid an answer that is not one
 │   │   └── PlannerRefused  it declined to answer, or a filter kept the answer back
+│   ├── RequestRefused      it answered that it cannot answer this: something else must be asked
+│   │   ├── PositionUnknown  it does not know the stage or step that it is asked about
+│   │   └── EvidenceMissing  the observation lacks variables that it judges by
 │   ├── PlannerBudgetSpent  it may not ask its model any more: a budget of the run is used up
 │   └── StreamBroken        a stream of actions ended before its end
 ├── JournalFailed           the journal cannot be read or written
@@ -26,14 +30,15 @@ BccError
 ├── RunNotFound             no run of that name
 ├── RunRefused              the run is not in a state that allows this
 ├── NotebookFailed          a notebook file cannot be read or written
-└── SettingsInvalid         a setting has a value that makes no sense
+├── SettingsInvalid         a setting has a value that makes no sense
+└── AliasTaken              a module of the documents' import lines has the name of another one
 
 An error carries its facts as attributes and says what happened, to what, and what to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -68,6 +73,14 @@ class LineTooLong(MessageInvalid):
     def __init__(self, *, limit: int) -> None:
         self.limit = limit
         super().__init__(what="NDJSON stream", problems=[("", f"a line is longer than {limit} bytes")])
+
+
+class FactsMissing(MessageInvalid):
+    """A text or rule needs variables that the observation does not hold: `names`."""
+
+    def __init__(self, *, what: str, problems: Sequence[tuple[str, str]], names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(what=what, problems=problems)
 
 
 class PlanInvalid(MessageInvalid):
@@ -160,11 +173,54 @@ class PlannerAnswerInvalid(PlannerFailed):
         super().__init__(f"planner {planner} sent an answer that cannot be used: {reason}")
 
 
+class JudgementMalformed(PlannerAnswerInvalid):
+    """A judgement with a part that is none. Its other parts are not used: a torn verdict is not "not reached"."""
+
+
 class PlannerRefused(PlannerAnswerInvalid):
     """It declined to answer, or a filter kept the answer back: the same question will fare no better."""
 
     def __init__(self, *, planner: str, reason: str) -> None:
         super().__init__(planner=planner, reason=f"it declined to answer: {reason}")
+
+
+class RequestRefused(PlannerFailed):
+    """The planner answered that it cannot answer this: what is asked must change, asking again does not help."""
+
+    def __init__(self, *, planner: str, reason: str) -> None:
+        self.planner = planner
+        self.reason = reason
+        super().__init__(f"planner {planner} cannot answer this: {reason}")
+
+
+class PositionUnknown(RequestRefused):
+    """The planner does not know the stage or step that it is asked about. `known`: its stages, each with its steps."""
+
+    def __init__(
+        self,
+        *,
+        planner: str,
+        stage_id: str | None,
+        step_id: str | None = None,
+        known: Mapping[str, Sequence[str]],
+    ) -> None:
+        """Without `step_id` it is the stage that is unknown."""
+        self.stage_id = stage_id
+        self.step_id = step_id
+        self.known = {stage: tuple(steps) for stage, steps in known.items()}
+        what = f"stage {stage_id!r}" if step_id is None else f"step {step_id!r} in stage {stage_id!r}"
+        there = self.known.get(stage_id or "", ()) if step_id is not None else tuple(self.known)
+        super().__init__(planner=planner, reason=f"it knows no {what}; it has: {', '.join(there) or 'none'}")
+
+
+class EvidenceMissing(RequestRefused):
+    """The observation lacks variables that the planner judges by. `needs`: their names."""
+
+    def __init__(self, *, planner: str, needs: Sequence[str], reason: str = "") -> None:
+        """`reason` says more than the names alone."""
+        self.needs = tuple(needs)
+        more = f" ({reason})" if reason else ""
+        super().__init__(planner=planner, reason=f"the observation lacks variables: {', '.join(needs)}{more}")
 
 
 class PlannerBudgetSpent(PlannerFailed):
@@ -261,3 +317,15 @@ class NotebookFailed(BccError):
 
 class SettingsInvalid(BccError):
     """A setting has a value that makes no sense."""
+
+
+class AliasTaken(BccError):
+    """A module of the documents' import lines has the name of another one."""
+
+    def __init__(self, *, name: str, place: str | None) -> None:
+        self.name = name
+        self.place = place
+        super().__init__(
+            f"there is another module {name!r}{f' at {place}' if place else ''}, so the aliases were not installed; "
+            f"import the names from notebook_bcc instead"
+        )

@@ -33,6 +33,11 @@ from notebook_bcc.settings import Settings, read_address, read_model_keys
 if TYPE_CHECKING:
     from notebook_bcc.journal.interface import Journal, JournalFactory, JournalReader
     from notebook_bcc.kernel.interface import Kernel
+    from notebook_bcc.lifecycle.data_files import DataWish
+    from notebook_bcc.lifecycle.factories import RunFactories
+    from notebook_bcc.lifecycle.folder import RunFolder
+    from notebook_bcc.lifecycle.order import RunOrder
+    from notebook_bcc.lifecycle.recording import Recording
     from notebook_bcc.llm.choice import ChoiceFiles
     from notebook_bcc.llm.client import Asker
     from notebook_bcc.llm.planner import LlmPlanner
@@ -43,11 +48,6 @@ if TYPE_CHECKING:
     from notebook_bcc.planners.script.values import Script
     from notebook_bcc.playbook.folder import PlaybookFiles
     from notebook_bcc.protocol.limits import Limits
-    from notebook_bcc.runs.data_files import DataWish
-    from notebook_bcc.runs.factories import RunFactories
-    from notebook_bcc.runs.folder import RunFolder
-    from notebook_bcc.runs.order import RunOrder
-    from notebook_bcc.runs.recording import Recording
     from notebook_bcc.server.metrics import Counted
 
 # What a person types for a planner in this process.
@@ -62,7 +62,7 @@ DEFAULT_PLAYBOOK = "dslc"
 def run_factories(settings: Settings | None = None) -> RunFactories:
     """What runs of this installation are carried out with."""
     from notebook_bcc.engine.actions.registry import ActionRegistry
-    from notebook_bcc.runs.factories import RunFactories
+    from notebook_bcc.lifecycle.factories import RunFactories
 
     known = settings if settings is not None else Settings()
     return RunFactories(
@@ -198,9 +198,9 @@ def playbook_planner(files: PlaybookFiles, *, has_model: bool = False) -> Planne
     return PlaybookPlanner(load_playbook(files), has_model=has_model)
 
 
-def llm_planner(files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings) -> LlmPlanner:
-    """The planner that asks these models, with a guide behind them. Raises SettingsInvalid."""
-    return _llm_maker(files, guide, keys=keys, settings=settings)()
+def llm_planner(files: ChoiceFiles, base: Planner, *, keys: Mapping[str, str], settings: Settings) -> LlmPlanner:
+    """The planner that asks these models, with a base planner behind them. Raises SettingsInvalid."""
+    return _llm_maker(files, base, keys=keys, settings=settings)()
 
 
 def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: Settings) -> ModelService:
@@ -210,8 +210,8 @@ def llm_service(files: ChoiceFiles, playbook: str, *, limits: Limits, settings: 
     from notebook_bcc.protocol.limits import budget_of
 
     check_choice(files, limits=limits)
-    guide = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK), has_model=True)
-    make = _llm_maker(files, guide, keys=read_model_keys(), settings=settings)
+    base = playbook_planner(open_playbook(playbook or DEFAULT_PLAYBOOK), has_model=True)
+    make = _llm_maker(files, base, keys=read_model_keys(), settings=settings)
     return ModelService(make, budget=budget_of(limits), fallback=files.choice.fallback)
 
 
@@ -229,7 +229,7 @@ def model_counts(service: ModelService) -> tuple[Counted, ...]:
 
 
 def _llm_maker(
-    files: ChoiceFiles, guide: Planner, *, keys: Mapping[str, str], settings: Settings
+    files: ChoiceFiles, base: Planner, *, keys: Mapping[str, str], settings: Settings
 ) -> Callable[[], LlmPlanner]:
     """Makes planners with accounts of their own and the same models behind them."""
     from notebook_bcc.llm.client import Account, Asker
@@ -252,7 +252,7 @@ def _llm_maker(
             return Asker(models[model], account, timeout=settings.dslc_timeout)
 
         return LlmPlanner(
-            guide=guide,
+            base=base,
             generating=asker(choice.generating),
             planning=asker(choice.planning) if choice.planning is not None else None,
             prompts=prompts,
@@ -297,8 +297,8 @@ def kept_choice(folder: RunFolder) -> ChoiceFiles:
 
 async def recorded_planner(folder: RunFolder) -> Planner:
     """A planner that gives the answers a run was given, in their order. Raises RunRefused, JournalFailed."""
-    from notebook_bcc.runs.history import read_entries
-    from notebook_bcc.runs.recording import read_recording
+    from notebook_bcc.lifecycle.history import read_entries
+    from notebook_bcc.lifecycle.recording import read_recording
 
     return (await read_recording(read_entries(folder, journals()))).planner()
 
@@ -314,8 +314,8 @@ async def make_planner(spec: PlannerSpec | None, folder: RunFolder, *, settings:
             return _kept_playbook(folder)
         case LlmPlannerSpec():
             files = kept_choice(folder)
-            guide = _kept_playbook(folder, has_model=True)
-            return llm_planner(files, guide, keys=read_model_keys(), settings=settings)
+            base = _kept_playbook(folder, has_model=True)
+            return llm_planner(files, base, keys=read_model_keys(), settings=settings)
         case RemotePlannerSpec():
             return remote_planner(spec, settings=settings)
         case ReplayPlannerSpec():
@@ -328,9 +328,9 @@ async def make_planner(spec: PlannerSpec | None, folder: RunFolder, *, settings:
 
 async def _replay_planner(spec: ReplayPlannerSpec, folder: RunFolder) -> Planner:
     """The recorded answers; of a replay that is taken up again, those that it has not had yet."""
-    from notebook_bcc.runs.folder import RunFolder
-    from notebook_bcc.runs.history import read_entries
-    from notebook_bcc.runs.recording import read_recording
+    from notebook_bcc.lifecycle.folder import RunFolder
+    from notebook_bcc.lifecycle.history import read_entries
+    from notebook_bcc.lifecycle.recording import read_recording
 
     recording = await read_recording(read_entries(RunFolder(Path(spec.path)), journals()))
     own = [entry async for entry in read_entries(folder, journals())]
@@ -349,9 +349,9 @@ def run_order(order: RunOrder, path: Path | None) -> RunOrder:
     A script that another planner plans for gives its goal, its name and its data files.
     Raises MessageInvalid, PlanInvalid, KernelStartFailed, RunRefused.
     """
+    from notebook_bcc.lifecycle.folder import Input
     from notebook_bcc.planners.script.file import read_script
     from notebook_bcc.planners.script.planner import ScriptedPlanner
-    from notebook_bcc.runs.folder import Input
 
     check_kernel(order.kernel_spec)
     if path is None:
@@ -379,11 +379,11 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     Raises MessageInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
     """
     from notebook_bcc.journal.records import INPUTS
+    from notebook_bcc.lifecycle.data_check import check_data
+    from notebook_bcc.lifecycle.data_files import data_inputs, default_goal, default_name, told_inputs
+    from notebook_bcc.lifecycle.folder import check_inputs
+    from notebook_bcc.lifecycle.packages import check_packages
     from notebook_bcc.playbook.folder import builtin_playbooks, open_playbook
-    from notebook_bcc.runs.data_check import check_data
-    from notebook_bcc.runs.data_files import data_inputs, default_goal, default_name, told_inputs
-    from notebook_bcc.runs.folder import check_inputs
-    from notebook_bcc.runs.packages import check_packages
 
     if isinstance(order.planner_spec, ScriptPlannerSpec):
         raise RunRefused(f"{str(wish.data)!r} is a data file: a script cannot plan for it")
@@ -404,7 +404,7 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
         order,
         name=order.name or default_name(wish),
         goal=wish.goal or default_goal(wish),
-        variables={INPUTS: told_inputs(wish)},
+        variables={**order.variables, INPUTS: told_inputs(wish)},
         inputs=inputs,
         playbook=rules,
     )
@@ -417,8 +417,8 @@ def _by_playbook(order: RunOrder) -> bool:
 
 def replay_order(source: RunFolder, recording: Recording, *, name: str) -> RunOrder:
     """The order for carrying out a recorded run again, with its own policies and limits, apart from those of time."""
-    from notebook_bcc.runs.folder import Input
-    from notebook_bcc.runs.order import order_again
+    from notebook_bcc.lifecycle.folder import Input
+    from notebook_bcc.lifecycle.order import order_again
 
     begun = recording.started
     check_kernel(begun.chosen_kernel)

@@ -20,6 +20,7 @@ import pytest
 import notebook_bcc as nb
 import notebook_bcc.api.front
 import notebook_bcc.api.run
+from notebook_bcc.api.keywords import in_keywords
 from notebook_bcc.api.options import RunKeywords, RunOptions
 from notebook_bcc.api.page import RunPage, run_html
 from notebook_bcc.cli.run import run_command
@@ -147,7 +148,7 @@ def test_a_script_becomes_a_run_with_notebook_and_report(place: Path) -> None:
     assert (run.model, run.predictions, run.score, run.answer) == (None, None, None, None)
     assert repr(run) == f"<Run {run.id}: completed>"
     assert run.folder.parent == place / "nbcc-runs"
-    assert [one.id for one in nb.list_runs()] == [run.id]
+    assert [one.id for one in nb.runs()] == [run.id]
     assert nb.open().id == nb.open(run.id[:15]).id == run.id
 
 
@@ -172,6 +173,7 @@ def test_a_frame_is_kept_as_parquet_with_its_types_and_its_run_says_how_good_it_
     with pytest.raises(nb.RunRefused, match="size"):
         run.predict(TABLE[["built"]])
     html = run._repr_html_()
+    assert "There are <strong>prices</strong>." in html
     assert "<strong>Houses &amp; &lt;b&gt;prices&lt;/b&gt;</strong>" in html
     assert "rmse 2.50 (2.00 to 3.00), naive 9.00" in html
     assert f'href="nbcc-runs/{run.id}/report.html"' in html
@@ -184,11 +186,40 @@ def test_files_go_where_out_says(place: Path, book: Path) -> None:
     assert run.notebook == place / "results" / "notebook.ipynb"
 
 
+def test_a_run_that_is_over_is_delivered_where_the_same_call_says_now(place: Path, book: Path) -> None:
+    order: dict[str, Any] = {"target": "price", "playbook": book, "run_id": "one", "verify": False}
+    first = nb.run(TABLE, **order, out="first")
+    (place / "first" / "model.pkl").write_bytes(b"mine")
+    second = nb.run(TABLE, **order, out="second")
+    assert second.model == place / "second" / "model.pkl"
+    names = ["inputs", "model.pkl", "notebook.ipynb", "predictions.csv", "report.html", "summary.json"]
+    assert sorted(path.name for path in (place / "second").glob("[!.]*")) == names
+    assert first.model == second.model, "the run knows one place"
+    # The same place again: nothing is touched, and what was edited stays.
+    (place / "second" / "report.html").write_text("mine", encoding="utf-8")
+    assert nb.run(TABLE, **order, out="second").report == place / "second" / "report.html"
+    assert (place / "second" / "report.html").read_text(encoding="utf-8") == "mine"
+    assert (place / "first" / "model.pkl").read_bytes() == b"mine"
+    (place / "third").mkdir()
+    (place / "third" / "letter.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(nb.BccError, match="files that nbcc did not write"):
+        nb.run(TABLE, **order, out="third")
+
+
+def test_a_run_that_goes_on_is_delivered_where_the_call_says_now(place: Path, book: Path) -> None:
+    order: dict[str, Any] = {"target": "price", "playbook": book, "run_id": "one", "verify": False}
+    assert nb.run(TABLE, **order, max_actions=1, out="first").status == "limit"
+    run = nb.run(TABLE, **order, out="second")
+    assert (run.status, run.model) == ("completed", place / "second" / "model.pkl")
+
+
 @pytest.mark.parametrize(
     ("frame", "problem"),
     [
         (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "two columns called 'a'"),
-        (pandas.DataFrame({"a": [1, "x", [2]]}), "cannot be kept as Parquet"),
+        (pandas.DataFrame({"b": 1, "a": [1, "x", [2]]}), r"cannot be kept as Parquet because of column 'a' \(object\)"),
+        (pandas.DataFrame({"b": 1, "a": [1j, 2j]}), r"column 'a' \(complex128\); convert it first"),
+        (pandas.DataFrame({"b": 1, "a": pandas.cut(pandas.Series([1, 5]), 2)}), r"column 'a' \(category\)"),
         (pandas.DataFrame({"a": []}), "nothing to analyse"),
     ],
 )
@@ -197,14 +228,80 @@ def test_a_frame_that_cannot_be_analysed_is_refused_before_a_run_exists(
 ) -> None:
     with pytest.raises(nb.RunRefused, match=problem):
         nb.run(frame)
-    assert nb.list_runs() == []
+    assert nb.runs() == []
+
+
+def test_the_beginning_of_a_name_is_refused_with_the_name_that_is_meant(place: Path, book: Path) -> None:
+    with pytest.raises(nb.RunRefused, match=r"'pric'.*did you mean 'price'\?"):
+        nb.run(TABLE, target="pric", playbook=book)
+    assert nb.runs() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"lang": "fr"}, "lang must be 'en' or 'zh', and is 'fr'"),
+        ({"lang": 5}, "lang must be 'en' or 'zh', and is 5"),
+        ({"confirm": "maybe"}, "confirm must be 'ask' or 'auto' or 'reject', and is 'maybe'"),
+        ({"run_id": 7}, "run_id must be a text, and is 7"),
+        ({"on_error": "x"}, "on_error must be 'feedback' or 'continue' or 'fail', and is 'x'"),
+        ({"target": 5.5}, "target must be the name of a column, or a list of names, and is 5.5"),
+        ({"goal": 3}, "goal must be a text, and is 3"),
+        ({"verify": "no"}, "verify must be True or False, and is 'no'"),
+        ({"strict_actions": "x"}, "strict_actions must be True or False, and is 'x'"),
+        ({"runs": 5}, "runs must be a path, and is 5"),
+        ({"max_actions": "x"}, "max_actions must be a number that is not negative; 0 is no limit, and is 'x'"),
+        ({"test": 5}, "test must be a path or a DataFrame, and is 5"),
+        ({"data": 5}, "data must be a path or a DataFrame, and is 5"),
+        ({"time": 5}, "time must be a text, and is 5"),
+        ({"kernel_url": "nonsense"}, "kernel_url='nonsense' cannot be used"),
+        ({"share": "values"}, "share= is for a run that a language model plans: give planner='llm' as well"),
+        ({"planner": "llm"}, "planner='llm' needs model="),
+        ({"budget_tokens": 5}, "budget_...= is for a run that a language model plans"),
+        ({"target": "x"}, "target= is for a run that begins with data"),
+    ],
+)
+def test_a_keyword_that_makes_no_sense_is_refused_by_its_name(said: dict[str, Any], problem: str, place: Path) -> None:
+    for call in (nb.run, nb.start):
+        with pytest.raises(nb.BccError) as caught:
+            call(**{"data": "words.yaml"} | said)
+        assert problem in str(caught.value)
+    assert nb.runs() == []
+
+
+def test_going_on_with_words_that_make_no_sense_is_refused_by_their_name(place: Path) -> None:
+    run = nb.run("words.yaml", max_actions=1)
+    for said, problem in [
+        ({"restart": "all"}, "restart must be 'behavior' or 'workflow' or 'reset', and is 'all'"),
+        ({"confirm": "maybe"}, "confirm must be"),
+        ({"max_actions": -1}, "max_actions must be a number"),
+    ]:
+        with pytest.raises(nb.BccError, match=problem):
+            run.resume(**said)  # type: ignore[arg-type]  # which is the point
+    assert kinds(run).count("run_resumed") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("give --planner llm as well, or --kernel-url", "give planner='llm' as well, or kernel_url="),
+        ("--target 'a b': --test-file stays", "target='a b': --test-file stays"),
+        ("give --overwrite, --no-wait or --id", "give overwrite=True, wait=False or run_id="),
+        (
+            "'--target' is a name; go on with: nbcc run --planner x",
+            "'--target' is a name; go on with: nbcc run --planner x",
+        ),
+    ],
+)
+def test_errors_speak_of_keywords_where_the_command_line_has_options(text: str, said: str) -> None:
+    assert in_keywords(text) == said
 
 
 @pytest.mark.parametrize("limits", [{"cell_timeout": "a"}, {"max_actions": -1}, {"max_seconds": float("nan")}])
 def test_a_limit_that_is_no_number_is_refused_before_a_run_exists(limits: Any, place: Path) -> None:
     with pytest.raises(nb.BccError, match="must be a number that is not negative"):
         nb.run("words.yaml", **limits)
-    assert nb.list_runs() == []
+    assert nb.runs() == []
 
 
 def test_a_run_without_a_model_says_so_when_it_shall_predict(place: Path) -> None:
@@ -276,6 +373,14 @@ def test_a_run_is_paused_and_goes_on_where_it_was(place: Path) -> None:
         run.pause()
 
 
+def test_a_run_that_was_not_to_be_verified_goes_on_unverified(place: Path) -> None:
+    run = nb.run("words.yaml", max_actions=1, verify=False)
+    assert run.resume(max_actions=0).verified is None
+    assert run.status == "completed"
+    run = nb.run("words.yaml", max_actions=1, verify=False)
+    assert run.resume(max_actions=0, verify=True).verified is True
+
+
 def test_a_cancelled_run_stays_cancelled(place: Path) -> None:
     started, _ = write_slow(place)
     run = nb.start("slow.yaml", run_id="gone")
@@ -301,8 +406,9 @@ def test_the_same_id_is_started_once_and_then_returned_at_once(place: Path) -> N
     # Limits, outputs and the view are no part of the order.
     again = nb.run("words.yaml", run_id="nightly-7", max_actions=3, progress=False, verify=False, out="elsewhere/")
     assert again.status == "completed"
+    assert again.notebook == place / "elsewhere" / "notebook.ipynb"
     assert kinds(again) == before
-    assert [one.id for one in nb.list_runs()] == ["nightly-7"]
+    assert [one.id for one in nb.runs()] == ["nightly-7"]
 
 
 @pytest.mark.parametrize(
@@ -375,8 +481,8 @@ import sys
 import notebook_bcc as nb
 try:
     if sys.argv[1] == "run":
-        nb.run("slow.yaml", run_id="slow", progress=True)
-    for event in nb.start("slow.yaml", run_id="slow"):
+        nb.run("slow.yaml", run_id="slow", progress=True, runs="kept")
+    for event in nb.start("slow.yaml", run_id="slow", runs="kept"):
         print(event, file=sys.stderr)
 except KeyboardInterrupt as error:
     print("INTERRUPTED", error, flush=True)
@@ -404,10 +510,11 @@ def test_ctrl_c_pauses_the_run_and_says_how_it_goes_on(way: str, place: Path) ->
             process.kill()
     out = told.read_text(encoding="utf-8")
     assert process.returncode == 7, out
-    assert "INTERRUPTED run slow is paused; go on with nb.open('slow').resume()" in out
-    run = nb.run("slow.yaml", run_id="slow", verify=False)
+    assert "INTERRUPTED run slow is paused; go on with nb.open('slow', runs='kept').resume()" in out
+    assert "nbcc resume slow --runs kept" in out
+    run = nb.run("slow.yaml", run_id="slow", verify=False, runs="kept")
     assert run.status == "completed"
-    assert kinds(run).count("action_completed") == 8
+    assert [event.kind for event in nb.open("slow", runs="kept")].count("action_completed") == 8
 
 
 def test_a_page_shows_nothing_as_markup_that_a_run_has_written(tmp_path: Path) -> None:
@@ -418,6 +525,10 @@ def test_a_page_shows_nothing_as_markup_that_a_run_has_written(tmp_path: Path) -
     html = run_html(page)
     assert "<script" not in html
     assert "<i>" not in html
+    drawn = run_html(RunPage(title="", run="", status="", answer="**a** [b](javascript:alert(1)) ![c](http://x/y.png)"))
+    assert "<strong>a</strong>" in drawn
+    assert "javascript:" not in drawn.replace("[b](javascript:alert(1))", "")
+    assert 'src="http' not in drawn
 
 
 def test_every_field_of_the_options_is_a_keyword_and_an_option_of_the_command() -> None:

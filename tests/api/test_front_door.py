@@ -22,9 +22,9 @@ NAMES = [
     "RunRefused",
     "Score",
     "arun",
-    "list_runs",
     "open",
     "run",
+    "runs",
     "start",
 ]
 # Of the documents that describe the protocol, and for IPython: importable, and not shown to those who look around.

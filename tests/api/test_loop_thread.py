@@ -8,7 +8,8 @@ from contextvars import ContextVar
 
 import pytest
 
-from notebook_bcc.api.loop_thread import LoopClient, in_thread, loop_thread
+from notebook_bcc.api.loop_thread import LoopClient, loop_thread
+from notebook_bcc.engine.actions.threads import in_thread
 
 place: ContextVar[str] = ContextVar("place", default="nowhere")
 

@@ -28,11 +28,11 @@ def apply(shell: Shell, state: Any, answer: Any) -> Done:  # Any: JSON values, o
         shell.write("state.json", json.dumps(state))
         state = "state.json"
     shell.write("answer.json", json.dumps(answer))
-    return shell("apply", state, "answer.json")
+    return shell("planner", "apply", state, "answer.json")
 
 
 def facts(shell: Shell) -> dict[str, Any]:
-    (found,) = shell.json("apply", "state.json", "answer.json")
+    (found,) = shell.json("planner", "apply", "state.json", "answer.json")
     return found
 
 
@@ -140,5 +140,5 @@ def test_bad_input_is_refused(shell: Shell) -> None:
         (("state.json", "-"), "not JSON"),
         (("nowhere", "action.json"), "no run 'nowhere'"),
     ):
-        done = shell("apply", *arguments)
+        done = shell("planner", "apply", *arguments)
         assert (done.returncode, message in done.stderr) == (Exit.USAGE, True), (arguments, done.stderr)

@@ -80,7 +80,8 @@ def test_a_question_stops_the_run_and_its_answer_lets_it_go_on_without_the_playb
     entries = [json.loads(line) for line in again.stdout.splitlines()]
     assert entries[0]["inputs"] == {"target": "price", "targets": ["price"]}
     ended = next(entry for entry in entries if entry["kind"] == "run_ended")
-    assert [one["name"] for one in ended["files"]] == ["summary.md", "model.pkl", "figures/01_target.png"]
+    names = [one["name"] for one in ended["files"]]
+    assert names == ["answer.json", "summary.md", "model.pkl", "figures/01_target.png"]
     assert Path(ended["report"]).exists()
     # Nobody was there: the playbook's own change of the plan was accepted, and the journal says by whom.
     decided = next(entry for entry in entries if entry["kind"] == "plan_update_decided")
@@ -107,7 +108,7 @@ def test_everything_is_delivered_into_a_folder_of_the_users(table: Shell) -> Non
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     results = table.folder / "results"
     names = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
-    made = {"notebook.ipynb", "report.html", "model.pkl", "summary.md", "figures/01_target.png"}
+    made = {"notebook.ipynb", "report.html", "answer.json", "model.pkl", "summary.md", "figures/01_target.png"}
     assert names == made | {"inputs/plain.csv", ".nbcc-delivery.json"}
     assert "results/report.html" in done.stdout
     assert table(*command[:-1], "results").returncode == Exit.COMPLETED, "an earlier delivery may be replaced"

@@ -11,14 +11,14 @@ import pytest
 from cli.shell import Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.journal.sqlite.journal import SqliteJournal
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import load_state, read_entries
+from notebook_bcc.lifecycle.operations import started
+from notebook_bcc.lifecycle.recording import equal_notebooks, read_recording
+from notebook_bcc.lifecycle.session import Interaction
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.specs import LocalKernelSpec
 from notebook_bcc.protocol.vocabulary import State
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import load_state, read_entries
-from notebook_bcc.runs.lifecycle import started
-from notebook_bcc.runs.recording import equal_notebooks, read_recording
-from notebook_bcc.runs.session import Interaction
 from notebook_bcc.wiring import journals, replay_order, run_factories
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "golden"

@@ -10,8 +10,13 @@ import pytest
 from cli.books import TRAIN, write_book
 from cli.shell import HELLO, Shell
 from notebook_bcc.cli.codes import Exit
+from notebook_bcc.cli.show import plan_lines
+from notebook_bcc.engine.state import LevelState, Position, RunState
 from notebook_bcc.fsm.table import ROWS
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.deliverables import RunAnswer
+from notebook_bcc.protocol.tracking import CompletedItem
+from notebook_bcc.protocol.workflow import Workflow
 
 
 def test_the_list_shows_runs_and_how_they_ended(finished: Shell) -> None:
@@ -89,6 +94,24 @@ def test_show_has_plan_cells_history_and_log(finished: Shell) -> None:
     assert "stage 1/1  The start" in finished("show", "last", "--log").stdout
     first = json.loads(finished("show", "last", "--journal").stdout.splitlines()[0])
     assert first["kind"] == "run_started"
+
+
+def test_the_plan_marks_only_what_ran_as_done() -> None:
+    plan = Workflow.parse({"stages": [{"id": "s", "steps": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}, {"id": "t"}]})
+    state = RunState(
+        plan=plan,
+        stages=LevelState(completed=(CompletedItem(stage_id="s"),)),
+        steps_ended={("s", "a"): True, ("s", "b"): False},
+        position=Position(stage_id="t"),
+    )
+    assert list(plan_lines(state)) == [
+        "plan",
+        "  [x] s",
+        "      [x] a",
+        "      [x] b  (without its goal)",
+        "      [ ] c  (not run)",
+        "  [>] t",
+    ]
 
 
 def test_every_form_of_export_is_written(finished: Shell, tmp_path: Path) -> None:
@@ -184,6 +207,45 @@ def test_completed_is_not_yet_answered_nor_verified(shell: Shell) -> None:
     done = shell("verify", "results/")
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     assert read_notebook(shell.folder / "results" / "notebook.ipynb").run["verified"]["ok"]
+
+
+ANSWERING = """
+goal: How many rows are there?
+deliverables:
+  - {name: rows, kind: value, description: number of rows, check: {type: number, minimum: 1}}
+  - {name: table.csv, kind: file}
+  - %s
+stages:
+  - id: s
+    steps:
+      - id: t
+        behaviors:
+          - actions:
+              - code: |
+                  rows = 3
+                  open("table.csv", "w").write("a\\n")
+"""
+
+
+def test_a_script_names_deliverables_and_its_run_says_whether_it_is_answered(shell: Shell) -> None:
+    shell.write("yes.yaml", ANSWERING % "{name: rows.txt, kind: text}")
+    missing = shell("run", "yes.yaml", "--no-verify", "--id", "missing", "--out", "out/")
+    assert missing.returncode == Exit.UNANSWERED, missing.stdout + missing.stderr
+    assert "completed, not answered (not made: rows.txt)" in missing.stdout
+    first = next(iter(read_notebook(shell.folder / "out" / "notebook.ipynb").document.cells))
+    assert first.source == "> **Completed, not answered**: not made: rows.txt."
+    answer = RunAnswer.parse((shell.folder / "out" / "answer.json").read_bytes())
+    assert [(one.name, one.produced, one.value) for one in answer.deliverables] == [
+        ("rows", True, 3),
+        ("table.csv", True, None),
+        ("rows.txt", False, None),
+    ]
+    shell.write("yes.yaml", ANSWERING.replace("  - %s\n", ""))
+    done = shell("run", "yes.yaml", "--no-verify", "--id", "made")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert "answered, not verified yet" in done.stdout.splitlines()[-1]
+    assert "completed, answered, not verified yet" in shell("status", "made").stdout
+    assert {one["run_id"]: one["answered"] for one in shell.json("list")} == {"made": "yes", "missing": "no"}
 
 
 def test_a_run_that_was_verified_is_simply_completed(finished: Shell) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import typer
 
+from cli.services import ear
 from cli.shell import Shell
 from notebook_bcc.cli.codes import MEANINGS, Exit, exit_of_error, exit_of_stop
-from notebook_bcc.cli.main import COMMANDS, finish
+from notebook_bcc.cli.main import COMMANDS, PLANNER_COMMANDS, finish
 from notebook_bcc.errors import (
     BccError,
     JournalCorrupt,
@@ -40,6 +41,31 @@ def test_every_command_has_help_of_its_own(shell: Shell, name: str) -> None:
     done = shell(name, "--help")
     assert done.returncode == 0, done.stderr
     assert f"Usage: nbcc {name}" in done.stdout
+
+
+@pytest.mark.parametrize("name", PLANNER_COMMANDS)
+def test_every_command_for_planner_authors_has_help_of_its_own(shell: Shell, name: str) -> None:
+    assert f"\n  {name} " in shell("planner", "--help").stdout
+    done = shell("planner", name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"Usage: nbcc planner {name}" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["observe", "apply", "conform"])
+def test_a_former_name_still_works_and_says_the_new_one(shell: Shell, name: str) -> None:
+    done, now = shell(name, "--help"), shell("planner", name, "--help")
+    assert done.returncode == 0
+    assert done.stdout.replace(f"nbcc {name}", f"nbcc planner {name}", 1) == now.stdout
+    assert done.stderr == f"nbcc: `nbcc {name}` is called `nbcc planner {name}` now\n"
+    assert f"\n  {name} " not in shell("--help").stdout
+
+
+def test_ask_under_its_former_name_says_the_new_one_and_asks_nobody(shell: Shell) -> None:
+    request = str(shell.write("a request.json", "{}"))
+    with ear() as planner:
+        done = shell("ask", request, "--url", planner.url)
+    assert (done.returncode, done.stdout, planner.heard) == (Exit.USAGE, "", [])
+    assert done.stderr == f"nbcc: to send a request to a planner: nbcc planner ask '{request}' --url {planner.url}\n"
 
 
 def test_help_loads_no_kernel_no_journal_and_no_models() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from notebook_bcc.engine.state import KernelState, KernelStep, KernelSteps, RunState
+from notebook_bcc.engine.state import KernelState, KernelStep, KernelSteps, PlannerContext, Position, RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     ActionCompleted,
@@ -102,3 +102,10 @@ def test_the_telling_line_of_a_cell_is_not_its_import() -> None:
     assert first_line("# a remark\nimport pandas as pd\n\ndf = 1\n") == "df = 1"
     assert first_line("import pandas") == "import pandas"
     assert first_line("") == ""
+
+
+def test_a_behavior_is_told_with_how_many_are_left() -> None:
+    # Seed 001: metadata.estimated_remaining_behaviors.
+    state = RunState(position=Position("s", "t", "b", 1), planner_context=PlannerContext(estimated_remaining=1))
+    began = Transitioned(source=State.STEP_RUNNING, event=Event.START_BEHAVIOR, to=State.BEHAVIOR_RUNNING)
+    assert told(began, state) == ["behavior 1 (about 1 more behavior)"]

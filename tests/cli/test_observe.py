@@ -12,26 +12,28 @@ from notebook_bcc.cli.codes import Exit
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """A place with a run that has stopped in its second behavior, whose question had a filter."""
+    """A place with a run whose second behavior nobody has answered; its question had a filter."""
     shell = Shell(tmp_path_factory.mktemp("stopped"))
-    shell.write("counting.yaml", COUNTING)
-    done = shell("run", "counting.yaml", "--max-actions", "4")
-    assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+    silent = "fail: {times: 99, fallback: true, retry_after: 0}"
+    counting = COUNTING.replace("focus: Add them up", f"focus: Add them up\n            {silent}")
+    shell.write("counting.yaml", counting.replace("include_history", "include_current"))
+    done = shell("run", "counting.yaml")
+    assert done.returncode == Exit.FAILED, done.stdout + done.stderr
     return shell
 
 
 def test_the_next_request_is_shown_with_its_size_and_what_the_filter_removed(stopped: Shell) -> None:
-    text = stopped("observe", "last").stdout
+    text = stopped("planner", "observe", "last").stdout
     assert text.startswith("POST /generating  ")
-    (facts,) = stopped.json("observe", "last")
-    body = stopped("observe", "last", "--body").stdout.removesuffix("\n")
+    (facts,) = stopped.json("planner", "observe", "last")
+    body = stopped("planner", "observe", "last", "--body").stdout.removesuffix("\n")
     assert facts["request"] == json.loads(body)
     assert facts["bytes"] == len(body.encode())
     assert f"{facts['bytes']:,} bytes" in text
     assert facts["request"]["observation"]["context"]["variables"] == {"rows": [3, 5, 8]}
     parts = {part["part"]: part for part in facts["filter"]["parts"]}
     assert parts["variables"]["removed"] == "secret"
-    assert parts["effects.history"]["after"] < parts["effects.history"]["before"]
+    assert parts["variables"]["after"] < parts["variables"]["before"]
     assert facts["filter"]["warnings"] == ["variable 'nowhere' was requested but does not exist"]
     for part in parts:
         assert f"\n{part} " in text
@@ -39,9 +41,9 @@ def test_the_next_request_is_shown_with_its_size_and_what_the_filter_removed(sto
 
 def test_the_run_asks_exactly_what_was_shown(stopped: Shell, shell: Shell) -> None:
     shutil.copytree(stopped.folder / "nbcc-runs", shell.folder / "nbcc-runs")
-    shown = shell("observe", "last", "--body").stdout.removesuffix("\n")
+    shown = shell("planner", "observe", "last", "--body").stdout.removesuffix("\n")
     with ear() as server:
-        done = shell("resume", "last", "--planner", server.url, "--max-actions", "0")
+        done = shell("resume", "last", "--planner", server.url)
     assert done.returncode == Exit.FAILED, done.stdout
     path, body, headers = server.heard[0]
     assert (path, body.decode()) == ("/generating", shown)
@@ -51,16 +53,16 @@ def test_the_run_asks_exactly_what_was_shown(stopped: Shell, shell: Shell) -> No
 def test_looking_at_a_completed_run_says_that_nothing_is_asked_and_changes_nothing(finished: Shell) -> None:
     journal = finished.runs[0] / "journal.sqlite"
     before = journal.read_bytes()
-    (facts,) = finished.json("observe", "last")
+    (facts,) = finished.json("planner", "observe", "last")
     assert (facts["next"], "it stops (completed)" in facts["note"]) == (False, True)
-    (facts,) = finished.json("observe", "last", "--generating")
+    (facts,) = finished.json("planner", "observe", "last", "--generating")
     assert (facts["endpoint"], facts["request"]["options"]["stream"]) == ("/generating", True)
-    assert "no context filter is in force" in finished("observe", "last", "--generating").stdout
+    assert "no context filter is in force" in finished("planner", "observe", "last", "--generating").stdout
     assert journal.read_bytes() == before
 
 
 def test_the_first_dialect_has_its_own_place_and_words(finished: Shell) -> None:
-    (facts,) = finished.json("observe", "last", "--dialect", "v1")
+    (facts,) = finished.json("planner", "observe", "last", "--dialect", "v1")
     assert facts["endpoint"] == "/v1/reflection"
     assert facts["request"]["observation"]["location"]["current_stage_id"] == "start"
 
@@ -69,9 +71,9 @@ def test_before_the_first_answer_it_is_the_first_question(shell: Shell) -> None:
     with ear() as server:
         done = shell("run", "--planner", server.url, "--dialect", "v1", "--goal", "Find out")
         assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
-    (facts,) = shell.json("observe", "last")
+    (facts,) = shell.json("planner", "observe", "last")
     assert (facts["endpoint"], facts["next"]) == ("/v1/reflection", True)
-    assert facts["request"]["options"]["attempt"] == 2
+    assert facts["request"]["options"]["attempt"] == 1, "a header counts them: the body is the same each time"
     assert facts["request"]["observation"]["location"]["goals"] == {"workflow": "Find out"}
 
 
@@ -82,10 +84,10 @@ def test_summaries_that_only_the_kernel_can_make_are_said_to_be_left_out(shell: 
         "stages: [{id: s, steps: [{id: t, behaviors: [{actions: [{code: rows = list(range(9))}]}, "
         f"{{context_filter: {wanted}, fail: {{times: 1}}, actions: [{{code: '1'}}]}}]}}]}}]",
     )
-    done = shell("run", "summary.yaml", "--max-actions", "3")
+    done = shell("run", "summary.yaml", "--max-behaviors", "1")
     assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
-    assert "summaries of rows (head_only)" in shell("observe", "last").stdout
-    (facts,) = shell.json("observe", "last")
+    assert "summaries of rows (head_only)" in shell("planner", "observe", "last").stdout
+    (facts,) = shell.json("planner", "observe", "last")
     assert facts["filter"]["summaries_left_out"] == ["rows (head_only)"]
 
 
@@ -94,7 +96,7 @@ def test_a_run_that_is_under_way_is_looked_at_without_disturbing_it(shell: Shell
     shell.write("slow.yaml", f'stages: [{{id: s, steps: [{{id: t, behaviors: [{{actions: [{{code: "{wait}"}}]}}]}}]}}]')
     with shell.background("run", "slow.yaml", "--no-verify") as command:
         wait_until(lambda: "kernel python3 is up" in command.said)
-        (facts,) = shell.json("observe", "last")
+        (facts,) = shell.json("planner", "observe", "last")
         assert (facts["next"], facts["request"]["observation"]["context"]["FSM"]["state"]) == (False, "action_running")
         assert "it carries out the action that has arrived" in facts["note"]
         (shell.runs[0] / "work" / "go").touch()
@@ -102,4 +104,4 @@ def test_a_run_that_is_under_way_is_looked_at_without_disturbing_it(shell: Shell
 
 
 def test_a_run_that_is_not_there_is_refused(shell: Shell) -> None:
-    assert shell("observe", "last").returncode == Exit.USAGE
+    assert shell("planner", "observe", "last").returncode == Exit.USAGE

@@ -7,16 +7,16 @@ import pytest
 from rich.cells import cell_len
 
 from notebook_bcc.cli.view.picture import Picture, Symbols, draw
-from notebook_bcc.engine.state import Behavior, KernelState, LevelState, Position, RunState
+from notebook_bcc.engine.state import BehaviorState, KernelState, LevelState, PlannerContext, Position, RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionReceived, CellRerun, Record, Warned
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Spent
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Workflow
-from notebook_bcc.runs.verify import SecondsLeft
 from notebook_bcc.views.overview import step_counts
 from notebook_bcc.views.words import Words
 
@@ -45,7 +45,7 @@ def busy(**more: Any) -> RunState:
         position=Position(stage_id="s1", step_id="t7", iteration=1),
         stages=LevelState(completed=(CompletedItem(stage_id="s0"),)),
         steps=LevelState(completed=tuple(CompletedItem(step_id=f"t{n}") for n in range(7))),
-        behavior=Behavior(current=action),
+        behavior=BehaviorState(current=action),
         kernel=KernelState(up=True),
         document=document,
     )
@@ -57,6 +57,12 @@ def drawn(state: RunState, *records: Record, width: int = 80, height: int = 24, 
     for record in (Warned(message="x"), *records):
         picture.saw(Entry(1, "", record), state)
     return draw(picture, Words(lang), Symbols(), width=width, height=height).plain.split("\n")
+
+
+def test_the_picture_says_how_many_behaviors_are_left() -> None:
+    # Seed 001: metadata.estimated_remaining_behaviors.
+    assert "about 2 more behaviors" in drawn(busy(planner_context=PlannerContext(estimated_remaining=2)), width=120)[0]
+    assert "behavior" not in drawn(busy(planner_context=PlannerContext(estimated_remaining=0)), width=120)[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

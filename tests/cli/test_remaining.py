@@ -16,9 +16,9 @@ from notebook_bcc.journal.records import (
     Transitioned,
     Warned,
 )
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.vocabulary import Event, State
-from notebook_bcc.runs.verify import SecondsLeft
 from notebook_bcc.views.remaining import Mark, Remaining, work_left
 from notebook_bcc.views.words import Words
 

@@ -103,3 +103,11 @@ def test_a_run_whose_journal_is_broken_can_be_deleted(runs: Shell) -> None:
     (runs.folder / "nbcc-runs" / "a" / "journal.sqlite").write_bytes(b"broken")
     assert runs("delete", "a", "--yes").returncode == 0
     assert left(runs) == ["b", "c", "d"]
+
+
+def test_a_status_that_no_run_can_have_is_refused_with_the_one_that_is_meant(runs: Shell) -> None:
+    done = runs("prune", "--status", "complete", "--yes")
+    assert done.returncode == Exit.USAGE
+    assert "--status 'complete': no run is ever that; did you mean 'completed'?" in done.stderr
+    assert "interrupted" in done.stderr
+    assert left(runs) == ["a", "b", "c", "d"]

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from cli.shell import HELLO, Background, Shell, wait_until
 from notebook_bcc.cli.codes import Exit
@@ -108,6 +111,22 @@ def test_a_run_that_misses_its_goal_fails_and_says_how_to_go_on(shell: Shell) ->
     assert "ZeroDivisionError" in done.stdout
     assert "nbcc resume" in done.stdout
     assert shell("run", "bad.yaml", "--on-unachieved", "skip", "--no-verify").returncode == Exit.COMPLETED
+
+
+@pytest.mark.parametrize("place", ["other runs", "nbcc-runs", ""])
+def test_the_command_that_goes_on_works_when_it_is_pasted(shell: Shell, place: str) -> None:
+    shell.write("hello.yaml", HELLO)
+    kept = ["--runs", place] if place else []
+    done = shell("run", "hello.yaml", "--max-actions", "1", *kept)
+    assert done.returncode == Exit.STOPPED
+    command = next(line for line in done.stdout.splitlines() if "Resume with: " in line).partition(
+        "Resume with: nbcc "
+    )[2]
+    assert ("--runs" in command) == (place == "other runs"), "a place that commands look in by themselves is not said"
+    status = shell("status", "last", *kept).stdout
+    assert f"nbcc {command}" in status
+    done = shell(*shlex.split(command), "--max-actions", "0", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
 
 
 def test_a_limit_from_the_environment_stops_and_resume_goes_on(shell: Shell) -> None:
@@ -258,3 +277,18 @@ def test_the_same_command_with_an_id_starts_a_run_once_and_then_says_what_it_cam
     assert "goal was none and is 'Another' now" in other.stderr
     with RunLock(shell.folder / "nbcc-runs" / "nightly-7" / "run.lock"):
         assert shell("run", "hello.yaml", "--id", "nightly-7", "--no-wait").returncode == Exit.LOCKED
+
+
+def test_verifying_without_the_data_is_bad_input_and_changes_nothing(shell: Shell) -> None:
+    shell.write("data.csv", "1\n")
+    steps = "[{id: t, behaviors: [{actions: [{code: 'open(\"data.csv\").read()'}]}]}]"
+    shell.write("sum.yaml", f"files: [data.csv]\nstages: [{{id: s, steps: {steps}}}]")
+    assert shell("run", "sum.yaml", "--no-verify").returncode == Exit.COMPLETED
+    (folder,) = shell.runs
+    (folder / "inputs" / "data.csv").unlink()
+    before = (folder / "notebook.ipynb").read_bytes()
+    done = shell("verify", "last")
+    assert done.returncode == Exit.USAGE, done.stdout + done.stderr
+    assert "is not here" in done.stderr
+    assert "--inputs FOLDER" in done.stderr
+    assert (folder / "notebook.ipynb").read_bytes() == before

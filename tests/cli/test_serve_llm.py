@@ -110,7 +110,7 @@ def test_the_service_conforms(houses: Shell, tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
     fake = FakeModel(said("total = 3 + 4", text="We add."))
     with in_a_thread(fake), served(tmp_path / "service", fake, playbook=str(tmp_path / "counting")) as (_, url):
-        done = houses("conform", url)
+        done = houses("planner", "conform", url)
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     assert "conforms" in done.stdout
     assert "FAILS" not in done.stdout

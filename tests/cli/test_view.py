@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from notebook_bcc.cli.view.plain import PlainView
-from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.views.words import Words
 
 

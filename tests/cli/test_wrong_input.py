@@ -128,7 +128,8 @@ def place(shell: Shell) -> Shell:
         (("houses.json", "--target", "house.prize"), ("did you mean 'house.price'",)),
         (("full.db", "--target", "prize"), ("did you mean 'price'",)),
         (("book.xlsx", "--sheet", "Houses", "--target", "SalePrise"), ("did you mean 'SalePrice'",)),
-        (("two.csv", "--target", "sale"), ("may mean 'sale price', 'sale year'",)),
+        (("houses.csv", "--target", "SalePric"), ("--target 'SalePric'", "did you mean 'SalePrice'?")),
+        (("two.csv", "--target", "sale"), ("did you mean 'sale price' or 'sale year'?",)),
         (
             ("houses.csv", "--target", "SalePrice", "--time", "Sale Date"),
             ("--time 'Sale Date'", "did you mean 'sale date'"),

@@ -208,6 +208,24 @@ async def test_the_asynchronous_calls_stream_each_action_as_it_comes(state: dict
 
 
 @pytest.mark.anyio
+async def test_actions_can_be_fetched_with_stream_alone_in_both_of_the_documents_ways(
+    client: ApiClient, asked: Asked, state: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match="told no state before"):
+        client.fetch_behavior_actions(stream=True)
+    client.send_feedback_sync(stage_id="prices", step_id="load", state=state)
+    assert [action async for action in client.fetch_behavior_actions(stream=True)] == ACTIONS
+    response = client.fetch_behavior_actions(stream=False)
+    assert response["actions"] == response["actions"] == ACTIONS
+    assert client.fetch_behavior_actions_sync() == ACTIONS
+    assert [request.options.stream for request in asked.requests] == [False, True, False, True]
+    assert len({request.observation.to_json() for request in asked.requests}) == 1
+    assert asked.requests[-1].observation.location.current.step_id == "load"
+    with pytest.raises(KeyError):
+        response["behavior"]
+
+
+@pytest.mark.anyio
 async def test_the_synchronous_calls_work_inside_a_running_loop(
     client: ApiClient, asked: Asked, state: dict[str, Any]
 ) -> None:

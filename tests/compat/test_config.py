@@ -58,3 +58,25 @@ def test_an_address_that_is_none_is_refused_and_changes_nothing(url: str) -> Non
     with pytest.raises(SettingsInvalid, match="address"):
         Config.set_dslc_url(url)
     assert Config.get_api_config()["dslc_base_url"] == "http://localhost:28600"
+
+
+def test_the_names_of_the_documents_are_attributes_with_the_values_in_force(untouched_settings: Path) -> None:
+    assert Config.DSLC_BASE_URL == "http://localhost:28600"
+    assert Config.FEEDBACK_API_URL == "http://localhost:28600/planning"
+    assert Config.BEHAVIOR_API_URL == "http://localhost:28600/generating"
+    assert Config.GENERATE_API_URL == "http://localhost:28600/generate"
+    assert Config.BACKEND_BASE_URL == "http://localhost:18600"
+    assert (Config.NOTEBOOK_ID, Config.MAX_EXECUTION_STEPS, Config.INTERACTIVE_MODE) == (None, 0, False)
+    assert (Config.LOG_LEVEL, Config.USE_REMOTE_EXECUTION) == ("WARNING", False)
+    (untouched_settings / ".env").write_text("DSLC_BASE_URL=http://file.example:1\nMAX_EXECUTION_STEPS=7\n")
+    assert (Config.GENERATE_API_URL, Config.MAX_EXECUTION_STEPS) == ("http://file.example:1/generate", 7)
+    Config.set_dslc_url("http://call.example:1")
+    assert Config.BEHAVIOR_API_URL == "http://call.example:1/generating"
+
+
+def test_an_attribute_that_is_no_setting_is_missing_and_one_that_is_cannot_be_overwritten() -> None:
+    with pytest.raises(AttributeError, match="'Config' has no attribute 'DSLC_URL'"):
+        Config.DSLC_URL  # noqa: B018
+    with pytest.raises(AttributeError, match="set_dslc_url"):
+        Config.DSLC_BASE_URL = "http://elsewhere:1"
+    assert not hasattr(Config, "__wrapped__")

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from engine.play import SKIP, one_step, play
 from notebook_bcc import ActionRegistry, ScriptStore
 from notebook_bcc.errors import ActionRefused, PlanInvalid
+from notebook_bcc.journal.records import ActionCompleted
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.protocol.actions import Add, CustomAction
 
@@ -158,6 +160,43 @@ def test_an_action_registered_for_the_class_is_known_to_stores_made_afterwards(s
     with ScriptStore(kernel=ScriptedKernel()) as later:
         assert later.exec_action({"action": shout, "word": "hi"})["result"] == "HI"
     assert store.exec_action({"action": shout, "word": "hi"})["skipped"]
+
+
+@pytest.mark.anyio
+async def test_an_action_registered_for_the_class_reaches_a_run_that_is_made_afterwards() -> None:
+    def add_twice(script_store: Any, step: Any) -> int:
+        results = [script_store.exec_action({"action": "add", "content": step.word}) for _ in range(2)]
+        return sum(result["success"] for result in results)
+
+    ScriptStore.register_custom_action("add_twice", add_twice)
+    try:
+        played = await play(one_step([{"action": "add_twice", "word": "hi"}]), policies=SKIP)
+    finally:
+        ScriptStore.unregister_custom_action("add_twice")
+    assert played.sources == ["hi", "hi"]
+    assert played.records(ActionCompleted)[0].result == 2
+    assert not ActionRegistry().knows("add_twice")
+
+
+def test_what_a_subclass_registers_reaches_no_run() -> None:
+    class Special(ScriptStore):
+        pass
+
+    Special.register_custom_action("special", lambda script_store, step: 1)
+    assert not ActionRegistry().knows("special")
+
+
+def test_what_is_registered_for_all_later_reaches_the_stores_of_a_subclass_with_their_store() -> None:
+    class Special(ScriptStore):
+        pass
+
+    Special.register_custom_action("special", lambda script_store, step: 1)
+    ScriptStore.register_custom_action("late", lambda script_store, step: script_store)
+    try:
+        with Special(kernel=ScriptedKernel()) as store:
+            assert store.exec_action({"action": "late"})["result"] is store
+    finally:
+        ScriptStore.unregister_custom_action("late")
 
 
 def test_a_class_registration_is_copied_and_no_store_reaches_another(shout: str) -> None:

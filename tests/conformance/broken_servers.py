@@ -47,7 +47,7 @@ class Sound:
     async def planning(self, http: Request) -> Response:
         try:
             request = self.read(await http.body())
-            return self.judged(self.judge(request), request)
+            return self.judged(self.whole(self.judge(request)), request)
         except Refused as refusal:
             return refusal.response
 
@@ -84,9 +84,22 @@ class Sound:
         location, current = request["observation"]["location"], request["observation"]["location"]["current"]
         if not current.get("stage_id"):
             return {"targetAchieved": False, "context_update": {"workflow_update": self.plan()}}
+        self.check_position(request)
         if self.state(request) in ("stage_running", "step_completed", "stage_completed"):
             return {"targetAchieved": not location["progress"]["steps"].get("remaining")}
         return {"targetAchieved": self.achieved(request)}
+
+    def whole(self, answer: Json) -> Json:
+        """With both verdicts of the transition, where there is a verdict at all."""
+        verdict = answer.get("targetAchieved", answer.get("target_achieved"))
+        both = {"continue_behaviors": False, "target_achieved": verdict, **answer.get("transition", {})}
+        return {**answer, "transition": both} if isinstance(verdict, bool) else answer
+
+    def check_position(self, request: Json) -> None:
+        current = request["observation"]["location"]["current"]
+        step = current.get("step_id") or current.get("step_index")
+        if current["stage_id"] != "work" or (step and step not in OUTPUT):
+            raise Refused(409, {"error": {"code": "unknown_position", "known": {"stages": {"work": list(OUTPUT)}}}})
 
     def state(self, request: Json) -> str:
         return str(request["observation"]["context"]["FSM"]["state"]).lower()
@@ -475,6 +488,92 @@ class StepsTwice(Sound):
         return answer
 
 
+class HalfATransition(Sound):
+    def whole(self, answer: Json) -> Json:
+        return {**answer, "transition": {"continue_behaviors": False}}
+
+
+class CrashesOnUnknownSteps(Sound):
+    def check_position(self, request: Json) -> None:
+        """Looks it up where it is not."""
+        current = request["observation"]["location"]["current"]
+        if (current.get("step_id") or "load") not in OUTPUT:
+            raise Refused(500, {"error": "KeyError"})
+
+
+class NotFoundForUnknownStages(Sound):
+    def check_position(self, request: Json) -> None:
+        try:
+            super().check_position(request)
+        except Refused as refusal:
+            raise Refused(404, {"error": "no such place"}) from refusal
+
+
+class NeedsEvidence(Sound):
+    """Sound, too: it says what it needs."""
+
+    def needs(self) -> Json:
+        return {"needs": ["table"]}
+
+    def check(self, request: Json) -> None:
+        super().check(request)
+        context = request["observation"].get("context", {})
+        if _told(request) and not context.get("variables"):
+            raise Refused(409, {"error": {"code": "missing_evidence", **self.needs()}})
+
+
+class NeedsItKnowsNotWhat(NeedsEvidence):
+    def needs(self) -> Json:
+        return {}
+
+
+class CrashesWithoutVariables(NeedsEvidence):
+    def check(self, request: Json) -> None:
+        try:
+            super().check(request)
+        except Refused as refusal:
+            raise (Refused(500, {}) if refusal.response.status_code == 409 else refusal) from refusal
+
+
+class RefusesDecisions(Sound):
+    def check(self, request: Json) -> None:
+        super().check(request)
+        if request["observation"].get("context", {}).get("decisions"):
+            raise Refused(422, {"error": "observation.context.decisions is not permitted"})
+
+
+class OldDialect(Sound):
+    """Speaks v1 as well, whole."""
+
+    methods: tuple[str, ...] = ("GET", "POST")
+
+    @property
+    def app(self) -> Starlette:
+        paths = {"/v1/actions": list(self.methods), "/v1/reflection": ["POST"]}
+        routes = [Route(path, self.old, methods=methods) for path, methods in paths.items()]
+        return Starlette(routes=[*super().app.router.routes, *routes])
+
+    async def old(self, http: Request) -> Response:
+        if not await http.body():
+            return JSONResponse({"error": "send the observation"}, 400)
+        return JSONResponse(self.old_answer())
+
+    def old_answer(self) -> Json:
+        both = {"continue_behaviors": False, "target_achieved": True}
+        return {"behavior": {}, "actions": [], "transition": both, "context_update": {}, "metadata": {}}
+
+
+class OldDialectByGetOnly(OldDialect):
+    """As the first document prints it."""
+
+    methods = ("GET",)
+
+
+class OldDialectInParts(OldDialect):
+    def old_answer(self) -> Json:
+        return {"actions": [], "transition": {"target_achieved": True}}
+
+
 def _told(request: Json) -> bool:
     return request.get("behavior_feedback") is not None
 
@@ -517,9 +616,16 @@ BROKEN = (
     _broken(OldActionSpelling, "canonical-spelling"),
     _broken(TwiceTheSameId, "plan-valid", "workflow-ends"),
     _broken(PlanWithoutStages, "plan-valid", "workflow-ends"),
+    _unwise(HalfATransition, "transition-whole"),
+    _broken(CrashesOnUnknownSteps, "unknown-position", "no-server-error"),
+    _unwise(NotFoundForUnknownStages, "unknown-position"),
+    _unwise(NeedsItKnowsNotWhat, "missing-evidence"),
+    _broken(CrashesWithoutVariables, "missing-evidence", "feedback-errors", "no-server-error"),
+    _unwise(RefusesDecisions, "rejection"),
+    _unwise(OldDialectInParts, "v1-whole"),
     _broken(StrictFields, "unknown-fields", "no-server-error"),
     _broken(RefusesUnknown, "unknown-fields"),
-    _broken(Yes, "verdict-boolean", "canonical-spelling"),
+    _broken(Yes, "verdict-boolean", "canonical-spelling", "transition-whole"),
     _broken(SnakeCase, "canonical-spelling"),
     _broken(NeverEnds, "workflow-ends"),
     _broken(NeitherNor, "workflow-ends"),
@@ -538,9 +644,9 @@ BROKEN = (
     _broken(NothingRequired, "required-fields", "refusals-json"),
     _broken(SilentRefusal, "required-fields"),
     _broken(CrashesOnBadJson, "invalid-json", "no-server-error"),
-    _unwise(ForgetsAndCounts, "repeated-planning"),
-    _broken(SaysItRemembers, "repeated-planning"),
-    _unwise(GeneratesAnew, "repeated-generating"),
+    _unwise(ForgetsAndCounts, "repeated-planning", "same-after-stop"),
+    _broken(SaysItRemembers, "repeated-planning", "same-after-stop", "rejection"),
+    _unwise(GeneratesAnew, "repeated-generating", "same-after-stop"),
     _broken(LowerCaseOnly, "upper-case", "no-server-error"),
     _broken(NewSpellingOnly, "old-spellings"),
     _broken(ObjectsOnly, "old-forms"),
@@ -553,7 +659,7 @@ BROKEN = (
     _broken(PlainTextJudgement, "judgement-form"),
     _unwise(NoSpare, "generate"),
     _unwise(OneQuestionAConnection, "keep-alive"),
-    _broken(BrokenV1, "v1-actions-post", "v1-actions-get", "v1-reflection"),
+    _broken(BrokenV1, "v1-actions-post", "v1-actions-get", "v1-reflection", "v1-whole"),
     _broken(TearsStreams, "no-broken-connection", "workflow-ends"),
     _broken(OneAtATime, "concurrent", "no-server-error"),
     _unwise(NoNulls, "nulls"),

@@ -48,19 +48,19 @@ def served(server: Sound) -> Iterator[str]:
 
 def test_the_table_has_a_row_for_every_check(shell: Shell) -> None:
     with served(Sound()) as url:
-        done = shell("conform", url)
+        done = shell("planner", "conform", url)
     assert (done.returncode, done.stderr) == (Exit.COMPLETED, "")
     rows = done.stdout.splitlines()[: len(CHECKS)]
     for check, row in zip(CHECKS, rows, strict=True):
         sign, severity, name, section, *_ = row.split()
         assert sign in ("ok", "-")
         assert (severity, name, section) == (check.severity, check.id, check.section)
-    assert f"{url} conforms: 39 hold, 0 required and 0 recommended fail, 6 skipped" in done.stdout
+    assert f"{url} conforms: 44 hold, 0 required and 0 recommended fail, 7 skipped" in done.stdout
 
 
 def test_a_failing_row_shows_what_was_sent_and_what_came_back(shell: Shell) -> None:
     with served(StrictFields()) as url:
-        done = shell("conform", url, "--only", "unknown-fields")
+        done = shell("planner", "conform", url, "--only", "unknown-fields")
     assert done.returncode == Exit.FAILED
     row, sent, got = done.stdout.splitlines()[:3]
     assert row.startswith("FAILS  required     unknown-fields")
@@ -71,14 +71,14 @@ def test_a_failing_row_shows_what_was_sent_and_what_came_back(shell: Shell) -> N
 
 def test_what_is_only_recommended_does_not_decide(shell: Shell) -> None:
     with served(AlwaysAchieved()) as url:
-        done = shell("conform", url, "--only", "feedback-errors")
+        done = shell("planner", "conform", url, "--only", "feedback-errors")
     assert done.returncode == Exit.COMPLETED
     assert "FAILS  recommended  feedback-errors" in done.stdout
 
 
 def test_machines_get_one_object_a_row_and_one_for_all(shell: Shell) -> None:
     with served(StrictFields()) as url:
-        rows: list[dict[str, Any]] = shell.json("conform", url, "--token", TOKEN)
+        rows: list[dict[str, Any]] = shell.json("planner", "conform", url, "--token", TOKEN)
     assert [row["id"] for row in rows[:-1]] == [check.id for check in CHECKS]
     assert {row["kind"] for row in rows[:-1]} == {"check"}
     assert (rows[-1]["kind"], rows[-1]["conforms"], rows[-1]["fails"]) == ("report", False, 2)
@@ -88,8 +88,8 @@ def test_machines_get_one_object_a_row_and_one_for_all(shell: Shell) -> None:
 def test_a_token_may_come_from_a_file(shell: Shell) -> None:
     path = shell.write("token", f"{TOKEN}\n")
     with served(Sound()) as url:
-        done = shell("conform", url, "--token-file", str(path), "--only", "token-wanted")
-        both = shell("conform", url, "--token-file", str(path), "--token", TOKEN)
+        done = shell("planner", "conform", url, "--token-file", str(path), "--only", "token-wanted")
+        both = shell("planner", "conform", url, "--token-file", str(path), "--token", TOKEN)
     assert "FAILS  recommended  token-wanted" in done.stdout
     assert both.returncode == Exit.USAGE
 
@@ -100,7 +100,7 @@ def test_nobody_there_and_nonsense_are_told_apart_from_a_server_that_fails(shell
         (("nonsense",), "http://"),
         (("http://127.0.0.1:9", "--only", "flying"), "there is no check 'flying'"),
     ]:
-        done = shell("conform", *arguments)
+        done = shell("planner", "conform", *arguments)
         assert done.returncode == Exit.USAGE
         assert said in done.stderr
         assert done.stdout == ""

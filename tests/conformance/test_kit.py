@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import logging
 import re
 from pathlib import Path
@@ -9,11 +10,21 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from conformance.broken_servers import BROKEN, Broken, Buffered, NeverEnds, Sound, StrictFields
+from conformance.broken_servers import (
+    BROKEN,
+    Broken,
+    Buffered,
+    NeedsEvidence,
+    NeverEnds,
+    OldDialect,
+    OldDialectByGetOnly,
+    Sound,
+    StrictFields,
+)
 from conformance.hosting import hosted
 from engine.play import run_code, scripted, workflow
 from notebook_bcc.conformance.caller import KitLimits
-from notebook_bcc.conformance.check import Report, Row
+from notebook_bcc.conformance.check import Report, ReportRow
 from notebook_bcc.conformance.kit import CHECKS, run_kit
 from notebook_bcc.errors import PlannerUnreachable, SettingsInvalid
 from notebook_bcc.planners.script.planner import ScriptedPlanner
@@ -25,6 +36,8 @@ pytestmark = pytest.mark.anyio
 
 DOCS = Path(__file__).parents[2] / "docs"
 TOKEN = "a-token-of-good-length"
+LEFT_OUT = {"context-filter", "navigation", "token-wanted"}
+V1 = {"v1-actions-post", "v1-actions-get", "v1-reflection", "v1-whole"}
 QUICK = KitLimits(behaviors_per_step=5)
 
 
@@ -32,7 +45,7 @@ def failed(report: Report) -> set[str]:
     return {row.id for row in report.rows if row.result == "fails"}
 
 
-def row_of(report: Report, check: str) -> Row:
+def row_of(report: Report, check: str) -> ReportRow:
     return next(row for row in report.rows if row.id == check)
 
 
@@ -63,8 +76,40 @@ async def test_a_small_sound_server_keeps_everything_it_has() -> None:
     async with hosted(Sound().app) as url:
         report = await run_kit(url)
     assert failed(report) == set()
-    left_out = {"context-filter", "navigation", "token-wanted", "v1-actions-post", "v1-actions-get", "v1-reflection"}
-    assert {row.id for row in report.rows if row.result == "skipped"} == left_out
+    assert {row.id for row in report.rows if row.result == "skipped"} == LEFT_OUT | V1
+
+
+@pytest.mark.parametrize("make", [NeedsEvidence, OldDialect, OldDialectByGetOnly])
+async def test_a_server_that_asks_for_evidence_or_speaks_the_first_dialect_keeps_everything(
+    make: type[Sound],
+) -> None:
+    async with hosted(make().app) as url:
+        report = await run_kit(url)
+    assert failed(report) == set()
+    spoken = {NeedsEvidence: V1, OldDialect: set(), OldDialectByGetOnly: {"v1-actions-post"}}[make]
+    assert {row.id for row in report.rows if row.result == "skipped"} == LEFT_OUT | spoken
+
+
+async def test_a_body_of_a_get_that_nobody_reads_does_not_spoil_the_next_question() -> None:
+    closes: list[bool] = []
+
+    class Unread(OldDialect):
+        async def old(self, http: Request) -> Response:
+            if http.method == "GET":
+                closes.append(http.headers.get("connection") == "close")
+            return await super().old(http)
+
+    async with hosted(Unread().app) as url:
+        await run_kit(url, only=["v1-actions-get"])
+    assert closes == [True]
+
+
+async def test_a_row_holds_the_whole_exchange() -> None:
+    async with hosted(StrictFields().app) as url:
+        row = row_of(await run_kit(url, only=["unknown-fields"]), "unknown-fields")
+    method, path, sent = row.sent.split(" ", 2)
+    assert (method, path) == ("POST", "/planning")
+    assert "conform_unknown" in json.loads(sent)
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.make.__name__)
@@ -143,7 +188,7 @@ async def test_the_password_of_an_address_is_shown_nowhere() -> None:
 
 
 async def test_only_the_checks_that_were_named_are_made() -> None:
-    heard: list[Row] = []
+    heard: list[ReportRow] = []
     async with hosted(StrictFields().app) as url:
         report = await run_kit(url, only=["no-server-error", "start"], told=heard.append)
         again = await run_kit(url, only=["unknown-fields"])

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from notebook_bcc.conformance.exchange import Arrival, Exchange, shortened
+from notebook_bcc.conformance.exchange import BodyChunk, Exchange, shortened
 from notebook_bcc.conformance.stream import Stream, read_stream, unflushed
 
 LINE = b'{"action": {"action": "finish_thinking"}}'
 
 
 def stream(body: bytes, *arrivals: float, **headers: str) -> Stream:
-    seen = tuple(Arrival(seconds, 1) for seconds in arrivals)
+    seen = tuple(BodyChunk(seconds, 1) for seconds in arrivals)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return read_stream(Exchange("POST", "/generating", status=200, headers=named, body=body, arrivals=seen))
 

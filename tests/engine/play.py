@@ -19,7 +19,7 @@ from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import Record, RecordBase, RunResumed, RunStarted, Transitioned
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.kernel.scripted import ScriptedKernel
-from notebook_bcc.planners.interface import Generated, Planner
+from notebook_bcc.planners.interface import Generated, JudgesBeside, Planner
 from notebook_bcc.planners.model_exchange import AsksModels, ModelExchange
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior, StepScript
@@ -76,6 +76,9 @@ class Overheard:
     async def repair(self, request: Request) -> str | None:
         self.repaired.append(request)
         return await self._planner.repair(request)
+
+    def judgement_beside(self, request_id: str | None) -> PlanningResponse | None:
+        return self._planner.judgement_beside(request_id) if isinstance(self._planner, JudgesBeside) else None
 
     async def close(self) -> None:
         await self._planner.close()

@@ -71,7 +71,19 @@ async def test_planning_is_asked_first_at_every_step() -> None:
 async def test_a_behavior_without_actions_is_completed_at_once() -> None:
     played = await play(one_step([]))
     assert played.events[2:4] == ["START_BEHAVIOR", "COMPLETE_BEHAVIOR"]
-    assert played.feedback[0].actions_executed == 0
+    told = played.feedback[0]
+    assert (told.actions_executed, told.actions_succeeded, told.actions_skipped) == (0, 0, 0)
+    assert told.last_action_result == "none"
+
+
+async def test_a_skipped_action_is_neither_executed_nor_succeeded() -> None:
+    # Seed 002: the feedback tells the truth.
+    first = (await play(one_step([{"action": "dance"}, *run_code("x = 1")]))).feedback[0]
+    assert (first.actions_executed, first.actions_succeeded, first.actions_skipped) == (2, 2, 1)
+    assert first.last_action_result == "success"
+    last = (await play(one_step([{"action": "dance"}]))).feedback[0]
+    assert (last.actions_executed, last.actions_succeeded, last.actions_skipped) == (0, 0, 1)
+    assert last.last_action_result == "skipped"
 
 
 async def test_the_feedback_counts_what_really_succeeded() -> None:
@@ -132,6 +144,18 @@ async def test_planning_that_fails_at_a_steps_start_degrades_to_generating_with_
     assert played.state.fsm is State.WORKFLOW_COMPLETED
     assert [one.degraded for one in played.records(PlanningAnswered) if one.purpose == "step"] == [True]
     assert any("degraded" in one.message for one in played.records(Warned))
+
+
+async def test_trouble_on_the_way_to_the_planner_is_a_warning_of_the_run_and_no_effect() -> None:
+    # Seed 000: effects are what code printed, never a log of operations.
+    steps = {
+        "a": StepScript(behaviors=[Behavior(run_code("print('seen')"))], fail=Fail(times=2)),
+        "b": StepScript(behaviors=[Behavior(run_code("print('later')"))], fail=Fail(times=99)),
+    }
+    played = await play(scripted(workflow("a", "b"), steps))
+    assert sum("trying again" in one.message for one in played.records(Warned)) >= 4
+    shown = [one.observation.context.effects for one in played.planner.planned]
+    assert {text for effects in shown for text in (*effects.current, *effects.history)} == {"seen", "later"}
 
 
 async def test_planning_that_fails_at_a_behaviors_end_does_not_end_as_success() -> None:
@@ -202,9 +226,10 @@ async def test_a_next_event_action_ends_the_behavior_early() -> None:
     assert "y" not in played.state.kernel.variables
 
 
-async def test_a_next_event_action_for_an_event_that_does_not_fit_is_an_error_result() -> None:
+async def test_a_next_event_action_for_an_event_that_does_not_fit_is_skipped_with_a_warning() -> None:
     played = await play(one_step([{"action": "next_event", "event_type": "START_WORKFLOW"}]), policies=SKIP)
-    assert "START_WORKFLOW" in played.feedback[0].errors[0].error
+    assert played.feedback[0].errors == ()
+    assert any("START_WORKFLOW" in one.message for one in played.records(Warned))
 
 
 TWO_STAGES = {

@@ -127,6 +127,35 @@ async def test_thinking_is_a_cell_of_its_own_until_it_is_finished() -> None:
     assert played.state.document.thinking_id is None
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"thinking_text": "hm", "text_array": ["a", "b"]}, "hm\n\na\n\nb"),
+        ({"text_array": ["a", "b"], "custom_text": "Looking"}, "a\n\nb"),
+        ({"custom_text": "Looking"}, ""),
+    ],
+)
+async def test_a_thought_shows_its_pieces_and_does_not_repeat_its_label(said: dict[str, Any], text: str) -> None:
+    # Seed 003, is_thinking: text_array are pieces of the thought, custom_text is what is shown instead of "Thinking".
+    played = await carried_out({"action": "is_thinking", **said})
+    cell = played.state.document.cells.last
+    assert cell is not None
+    assert cell.source == text
+
+
+async def test_what_an_exec_says_of_debugging_stands_at_its_cell() -> None:
+    # Seed 003, exec: auto_debug and keep_debug_button_visible.
+    played = await carried_out(
+        *run_code("x = 1", auto_debug=True, keep_debug_button_visible=True), *run_code("y = 1", auto_debug=False)
+    )
+    first, second = played.state.document.cells
+    assert {name: first.metadata[name] for name in ("auto_debug", "keep_debug_button_visible")} == {
+        "auto_debug": True,
+        "keep_debug_button_visible": True,
+    }
+    assert "auto_debug" not in second.metadata
+
+
 async def test_finishing_a_thought_nobody_had_is_an_error_result() -> None:
     played = await carried_out({"action": "finish_thinking"})
     assert "no thinking cell" in (completed(played)[0].error or "")

@@ -8,11 +8,13 @@ from typing import get_type_hints
 import pytest
 
 from notebook_bcc.engine.changes import BehaviorChanges, StateChanges, evolve
-from notebook_bcc.engine.state import Behavior, RunState
+from notebook_bcc.engine.state import BehaviorState, RunState
 
 
-@pytest.mark.parametrize(("changes", "of"), [(StateChanges, RunState), (BehaviorChanges, Behavior)])
-def test_changes_have_the_names_and_types_of_the_fields(changes: type, of: type[RunState] | type[Behavior]) -> None:
+@pytest.mark.parametrize(("changes", "of"), [(StateChanges, RunState), (BehaviorChanges, BehaviorState)])
+def test_changes_have_the_names_and_types_of_the_fields(
+    changes: type, of: type[RunState] | type[BehaviorState]
+) -> None:
     types = get_type_hints(of)
     assert get_type_hints(changes) == {one.name: types[one.name] for one in dataclasses.fields(of)}
     assert not changes.__required_keys__  # type: ignore[attr-defined]
@@ -22,8 +24,8 @@ def test_a_field_that_there_is_not_is_refused() -> None:
     # mypy says so too: it complains about an ignore that ignores nothing.
     with pytest.raises(TypeError, match="RunState has no field command_seen"):
         evolve(RunState(), command_seen=1)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="Behavior has no field goal"):
-        evolve(Behavior(), goal="other")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="BehaviorState has no field goal"):
+        evolve(BehaviorState(), goal="other")  # type: ignore[call-overload]
 
 
 def test_a_value_of_another_type_is_an_error_for_the_type_checker() -> None:

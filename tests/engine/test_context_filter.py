@@ -12,14 +12,30 @@ from notebook_bcc.engine.observation.context_filter import filter_observation
 from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.messages import ContextFilter
-from notebook_bcc.protocol.observation import Context, Current, Effects, LevelProgress, Location, Observation, Progress
+from notebook_bcc.protocol.observation import (
+    Context,
+    Current,
+    Effects,
+    FsmView,
+    LevelProgress,
+    Location,
+    NotebookView,
+    Observation,
+    Progress,
+)
 from notebook_bcc.protocol.tracking import CompletedItem
+from notebook_bcc.protocol.vocabulary import State
 
 pytestmark = pytest.mark.anyio
 
 
 def observation(**context: Any) -> Observation:
-    level = LevelProgress(focus="f", completed=(CompletedItem(step_id="s", goal="g", actions_taken=("a",)),))
+    level = LevelProgress(
+        focus="f",
+        completed=(CompletedItem(step_id="s", goal="g", actions_taken=("a",)),),
+        current="now",
+        remaining=("next",),
+    )
     progress = Progress(stages=level, steps=level, behaviors=level)
     return Observation(location=Location(current=Current(), progress=progress), context=Context(**context))
 
@@ -86,24 +102,107 @@ def test_a_pattern_that_would_take_for_ever_is_given_up() -> None:
 def test_only_the_levels_asked_for_keep_their_focus() -> None:
     got, _ = filtered(observation(), focus_to_include=["behaviors", "steps"])
     progress = got.location.progress
-    assert progress.stages is None
     assert progress.steps is not None
     assert progress.steps.focus == "f"
     assert progress.steps.completed[0].key == "s"
     assert progress.steps.completed[0].actions_taken == ()
+    assert progress.to_dict()["stages"] == {"current": "now", "remaining": ["next"]}
 
 
 @pytest.mark.parametrize("wanted", [[], ["stages"], ["steps"], ["behaviors"], ["stages", "steps", "behaviors"]])
-def test_levels_that_were_not_asked_for_are_left_out(wanted: list[str]) -> None:
-    progress = filtered(observation(), focus_to_include=wanted)[0].location.progress
-    there = {name for name in ("stages", "steps", "behaviors") if getattr(progress, name) is not None}
-    assert there == set(wanted)
+def test_a_level_tells_what_is_under_way_and_what_remains_whether_it_was_asked_for_or_not(wanted: list[str]) -> None:
+    written = filtered(observation(), focus_to_include=wanted)[0].location.progress.to_dict()
+    assert {name for name, level in written.items() if "focus" in level} == set(wanted)
+    assert {name for name, level in written.items() if "completed" in level} == set(wanted)
+    assert [(level["current"], level["remaining"]) for level in written.values()] == [("now", ["next"])] * 3
 
 
-def test_without_a_filter_nothing_is_taken() -> None:
-    seen = observation(variables={"a": 1}, effects=Effects(current=("1",)))
-    got, warnings = filtered(seen)
-    assert (got, warnings) == (seen, ())
+def test_history_notebook_and_sections_go_along_only_where_the_filter_asks() -> None:
+    seen = observation(
+        effects=Effects(current=("new",), history=("old",)),
+        notebook=NotebookView(title="t"),
+        fsm=FsmView(state=State.BEHAVIOR_RUNNING, last_transition="x", history=({"from": "idle"},)),
+        section_progress="half",
+        todo_list=("a task",),
+    )
+    slim = filtered(seen)[0].context.to_dict()
+    assert slim["effects"] == {"current": ["new"]}
+    assert slim["FSM"] == {"state": "behavior_running", "last_transition": "x"}
+    assert slim["toDoList"] == ["a task"]
+    assert not {"notebook", "section_progress"} & slim.keys()
+    more = filtered(seen, include=["fsm_history", "notebook", "sections"], effects_config={"include_history": True})[
+        0
+    ].context
+    assert (more.fsm, more.notebook, more.section_progress) == (
+        seen.context.fsm,
+        seen.context.notebook,
+        seen.context.section_progress,
+    )
+    assert more.effects == seen.context.effects
+
+
+@pytest.mark.parametrize(
+    ("config", "history"),
+    [
+        ({}, ()),
+        ({"current_limit": 3}, ()),
+        ({"history_limit": 1}, ("b",)),
+        ({"include_history": True}, ("a", "b")),
+        ({"include_history": True, "history_limit": 0}, ()),
+        ({"include_history": False, "history_limit": 2}, ()),
+    ],
+)
+def test_effects_of_earlier_behaviors_are_asked_for_by_a_word_or_by_a_number(
+    config: dict[str, Any], history: tuple[str, ...]
+) -> None:
+    seen = observation(effects=Effects(history=("a", "b")))
+    assert filtered(seen, effects_config=config)[0].context.effects.history == history
+
+
+@pytest.mark.parametrize("strategy", ["weird_strategy", "last_0_only", "last_few_only", "SHAPE_ONLY", ""])
+def test_a_strategy_that_nobody_knows_is_a_warning_and_the_type_is_told(strategy: str) -> None:
+    got, warnings = filtered(
+        observation(variables={"df": [1]}),
+        variables_to_include=[],
+        variables_to_summarize={"df": strategy},
+        summaries={"df": "list(1)"},
+    )
+    assert repr(strategy) in warnings[0]
+    assert got.context.effects.current == (f"WARN: {warnings[0]}",)
+    assert got.context.variables == {"df": "list(1)"}
+
+
+@pytest.mark.parametrize("strategy", ["shape_only", "describe_only", "head_only", "last_5_only"])
+def test_the_four_strategies_are_no_warning(strategy: str) -> None:
+    seen = observation(variables={"df": [1]})
+    assert filtered(seen, variables_to_summarize={"df": strategy})[1] == ()
+
+
+def test_a_part_that_cannot_be_included_is_a_warning() -> None:
+    got, warnings = filtered(observation(), include=["notebook", "kitchen"])
+    assert "kitchen" in warnings[0]
+    assert len(warnings) == 1
+    assert got.context.effects.current == (f"WARN: {warnings[0]}",)
+
+
+def test_what_the_behavior_promises_goes_out_whole() -> None:
+    promised = {
+        "expected_variables": ["filled"],
+        "validation_required": ["gaps_checked"],
+        "promotions": [{"variable": "tmp", "artifact_id": "table@clean", "description": "d"}],
+    }
+    got, _ = filtered(observation(), outputs_tracking=promised, focus_to_include=[])
+    assert got.context.to_dict()["outputs_tracking"] == promised
+
+
+async def test_promises_reach_the_request_for_the_behavior_that_makes_them() -> None:
+    spec = {"expected_variables": ["x"], "validation_required": ["checked"]}
+    wanted = ContextFilter.parse({"outputs_tracking": spec})
+    played = await play(one_step(Behavior(run_code("x = checked = 1"), context_filter=wanted), []))
+    first, second = (request.observation.context.outputs_tracking for request, _ in played.planner.generated[:2])
+    assert first is not None
+    assert (first.expected_variables, first.validation_required) == (("x",), ("checked",))
+    assert second is None
 
 
 async def test_a_filter_applies_to_the_next_generating_request_only_and_planning_sees_everything() -> None:

@@ -22,7 +22,7 @@ from notebook_bcc.engine.intents import (
     Stop,
     TakeAction,
 )
-from notebook_bcc.engine.state import Behavior, KernelState, LevelState, Machine, Position, RunState
+from notebook_bcc.engine.state import BehaviorState, KernelState, LevelState, Machine, Position, RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import ActionReceived, PlanningAnswered, PlanProposal, Purpose
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, WITHOUT_KERNEL
@@ -126,7 +126,7 @@ TABLE: list[tuple[RunState, Intent]] = [
     ),
     # behavior_running: open the stream, take its actions, end
     (at(S.BEHAVIOR_RUNNING), OpenStream()),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(received=3)), OpenStream(skip=3)),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(received=3)), OpenStream(skip=3)),
     (at(S.BEHAVIOR_RUNNING, kernel=KernelState()), OpenStream()),
     (at(S.BEHAVIOR_RUNNING, kernel=KernelState(), filter=ContextFilter()), OpenStream()),
     (
@@ -134,41 +134,53 @@ TABLE: list[tuple[RunState, Intent]] = [
         StartKernel(),
     ),
     (at(S.BEHAVIOR_RUNNING, filter=ContextFilter(variables_to_summarize={"x": "shape"})), OpenStream()),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(stream_open=True)), TakeAction()),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(ended=True)), Fire(E.COMPLETE_BEHAVIOR)),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(ended=True, promotions=(PROMOTION,))), Promote(PROMOTION)),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(stream_open=True)), TakeAction()),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(ended=True)), Fire(E.COMPLETE_BEHAVIOR)),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(ended=True, promotions=(PROMOTION,))), Promote(PROMOTION)),
     (
-        at(S.BEHAVIOR_RUNNING, behavior=Behavior(ended=True, promotions=(PROMOTION,)), kernel=KernelState()),
+        at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(ended=True, promotions=(PROMOTION,)), kernel=KernelState()),
         StartKernel(),
     ),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(failure="silence")), Fire(E.FAIL, reason="silence")),
-    (at(S.BEHAVIOR_RUNNING, behavior=Behavior(out_of_budget="no money")), Stop("limit", "no money")),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(failure="silence")), Fire(E.FAIL, reason="silence")),
+    (at(S.BEHAVIOR_RUNNING, behavior=BehaviorState(out_of_budget="no money")), Stop("limit", "no money")),
     (
         at(S.BEHAVIOR_RUNNING, limits=Limits(model_calls=2), spent=Spent(calls=2)),
         Stop("limit", "the budget of 2 calls is used up (2 spent) (--budget-calls)"),
     ),
     (at(S.BEHAVIOR_RUNNING, limits=Limits(model_calls=3), spent=Spent(calls=2)), OpenStream()),
     # action_running: with a kernel if code may run
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received(RUNS_CODE))), ExecuteAction()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received(RUNS_CODE)), kernel=KernelState()), StartKernel()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received({"type": "exec"})), kernel=KernelState()), StartKernel()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received(ADDS_TEXT)), kernel=KernelState()), ExecuteAction()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received({"type": "add"})), kernel=KernelState()), ExecuteAction()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received({"action": "own"})), kernel=KernelState()), StartKernel()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received("no action")), kernel=KernelState()), StartKernel()),
-    (at(S.ACTION_RUNNING, behavior=Behavior(current=received({"action": []})), kernel=KernelState()), StartKernel()),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(RUNS_CODE))), ExecuteAction()),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(RUNS_CODE)), kernel=KernelState()), StartKernel()),
     (
-        at(
-            S.ACTION_RUNNING,
-            behavior=Behavior(current=received(ADDS_TEXT, index=2)),
-            limits=Limits(actions_per_behavior=2),
-        ),
-        Stop("limit", "behavior 'behavior_001' has had 2 actions, the most allowed"),
+        at(S.ACTION_RUNNING, behavior=BehaviorState(current=received({"type": "exec"})), kernel=KernelState()),
+        StartKernel(),
+    ),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(ADDS_TEXT)), kernel=KernelState()), ExecuteAction()),
+    (
+        at(S.ACTION_RUNNING, behavior=BehaviorState(current=received({"type": "add"})), kernel=KernelState()),
+        ExecuteAction(),
+    ),
+    (
+        at(S.ACTION_RUNNING, behavior=BehaviorState(current=received({"action": "own"})), kernel=KernelState()),
+        StartKernel(),
+    ),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received("no action")), kernel=KernelState()), StartKernel()),
+    (
+        at(S.ACTION_RUNNING, behavior=BehaviorState(current=received({"action": []})), kernel=KernelState()),
+        StartKernel(),
     ),
     (
         at(
             S.ACTION_RUNNING,
-            behavior=Behavior(current=received(ADDS_TEXT, index=1)),
+            behavior=BehaviorState(current=received(ADDS_TEXT, index=2)),
+            limits=Limits(actions_per_behavior=2),
+        ),
+        Stop("limit", "behavior 'behavior_001' has had 2 actions, the most allowed (--max-actions-per-behavior)"),
+    ),
+    (
+        at(
+            S.ACTION_RUNNING,
+            behavior=BehaviorState(current=received(ADDS_TEXT, index=1)),
             limits=Limits(actions_per_behavior=2),
         ),
         ExecuteAction(),
@@ -176,7 +188,7 @@ TABLE: list[tuple[RunState, Intent]] = [
     (
         at(
             S.ACTION_RUNNING,
-            behavior=Behavior(current=received(ADDS_TEXT, index=9)),
+            behavior=BehaviorState(current=received(ADDS_TEXT, index=9)),
             limits=Limits(actions_per_behavior=0),
         ),
         ExecuteAction(),
@@ -189,27 +201,33 @@ TABLE: list[tuple[RunState, Intent]] = [
         DropProposal("stage 'one' is completed or under way and cannot be removed"),
     ),
     # action_completed: what the action asked for, the next one, or the end
-    (at(S.ACTION_COMPLETED, behavior=Behavior(stream_open=True)), TakeAction()),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(received=2)), OpenStream(skip=2)),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(ended=True)), Fire(E.COMPLETE_BEHAVIOR)),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(stream_open=True, aborted=True)), Fire(E.COMPLETE_BEHAVIOR)),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(failure="broken")), Fire(E.FAIL, reason="broken")),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(out_of_budget="no money")), Stop("limit", "no money")),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(stream_open=True)), TakeAction()),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(received=2)), OpenStream(skip=2)),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(ended=True)), Fire(E.COMPLETE_BEHAVIOR)),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(stream_open=True, aborted=True)), Fire(E.COMPLETE_BEHAVIOR)),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(failure="broken")), Fire(E.FAIL, reason="broken")),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(out_of_budget="no money")), Stop("limit", "no money")),
     (
-        at(S.ACTION_COMPLETED, behavior=Behavior(stream_open=True, fire=E.COMPLETE_BEHAVIOR)),
+        at(S.ACTION_COMPLETED, behavior=BehaviorState(stream_open=True, fire=E.COMPLETE_BEHAVIOR)),
         Fire(E.COMPLETE_BEHAVIOR),
     ),
     (
-        at(S.ACTION_COMPLETED, behavior=Behavior(stream_open=True, fire=E.COMPLETE_BEHAVIOR, promotions=(PROMOTION,))),
+        at(
+            S.ACTION_COMPLETED,
+            behavior=BehaviorState(stream_open=True, fire=E.COMPLETE_BEHAVIOR, promotions=(PROMOTION,)),
+        ),
         Promote(PROMOTION),
     ),
-    (at(S.ACTION_COMPLETED, behavior=Behavior(fire=E.FAIL)), Fire(E.FAIL, reason="asked for by a next_event action")),
     (
-        at(S.ACTION_COMPLETED, behavior=Behavior(fire=E.CANCEL)),
+        at(S.ACTION_COMPLETED, behavior=BehaviorState(fire=E.FAIL)),
+        Fire(E.FAIL, reason="asked for by a next_event action"),
+    ),
+    (
+        at(S.ACTION_COMPLETED, behavior=BehaviorState(fire=E.CANCEL)),
         Fire(E.CANCEL, reason="asked for by a next_event action"),
     ),
     (
-        at(S.ACTION_COMPLETED, behavior=Behavior(fire=E.NEXT_STEP)),
+        at(S.ACTION_COMPLETED, behavior=BehaviorState(fire=E.NEXT_STEP)),
         Refuse("NEXT_STEP", "a next_event action cannot fire NEXT_STEP in action_completed"),
     ),
     # behavior_completed: once more, on, or nowhere
@@ -235,7 +253,7 @@ TABLE: list[tuple[RunState, Intent]] = [
         at(
             S.BEHAVIOR_COMPLETED,
             verdict=said("feedback", transition={"continue_behaviors": True}),
-            behavior=Behavior(end_phase=True),
+            behavior=BehaviorState(end_phase=True),
         ),
         Fire(E.COMPLETE_STEP, reason="end_phase"),
     ),
@@ -252,14 +270,14 @@ TABLE: list[tuple[RunState, Intent]] = [
         Fire(E.FAIL, reason=NO_GOAL + "the planner neither continues nor is done"),
     ),
     (
-        at(S.BEHAVIOR_COMPLETED, verdict=said("feedback"), behavior=Behavior(missing=("x", "y"))),
+        at(S.BEHAVIOR_COMPLETED, verdict=said("feedback"), behavior=BehaviorState(missing=("x", "y"))),
         Fire(E.FAIL, reason=NO_GOAL + "the planner neither continues nor is done; missing outputs: x, y"),
     ),
     (
         at(
             S.BEHAVIOR_COMPLETED,
             verdict=said("feedback", metadata={"reason": "no data"}),
-            behavior=Behavior(missing=("x",)),
+            behavior=BehaviorState(missing=("x",)),
         ),
         Fire(E.FAIL, reason=NO_GOAL + "no data"),
     ),
@@ -286,26 +304,9 @@ TABLE: list[tuple[RunState, Intent]] = [
         Fire(E.NEXT_STAGE, stage_id="two"),
     ),
     (at(S.STAGE_COMPLETED, verdict=said("stage_end"), target=(None, "a")), Fire(E.NEXT_STAGE, stage_id="two")),
-    # workflow_completed: the end, and whether it has what was asked for
+    # workflow_completed: the end
     (at(S.WORKFLOW_COMPLETED), Stop("completed")),
     (at(S.WORKFLOW_COMPLETED, plan=None), Stop("completed")),
-    (at(S.WORKFLOW_COMPLETED, plan=PLAN.model_copy(update={"deliverables": ()})), Stop("completed")),
-    (
-        at(
-            S.WORKFLOW_COMPLETED,
-            plan=PLAN.model_copy(update={"deliverables": ("model", "score")}),
-            kernel=KernelState(variables={"model": 1}),
-        ),
-        Stop("completed", "not made: score", "no"),
-    ),
-    (
-        at(
-            S.WORKFLOW_COMPLETED,
-            plan=PLAN.model_copy(update={"deliverables": ("model",)}),
-            kernel=KernelState(variables={"model": 1}),
-        ),
-        Stop("completed", "", "yes"),
-    ),
     # error: what a person chose, else the end
     (at(S.ERROR, failure_reason="why"), Stop("failed", "why")),
     (at(S.ERROR, recover="reset"), Fire(E.RESET)),
@@ -356,7 +357,7 @@ def test_a_fault_fails_the_run_where_it_can_fail_and_stops_it_elsewhere(fsm: Sta
 
 @pytest.mark.parametrize("fsm", State)
 def test_a_pause_waits_for_the_action_under_way_and_changes_nothing_of_a_cancelled_run(fsm: State) -> None:
-    behavior = Behavior(current=received(ADDS_TEXT))
+    behavior = BehaviorState(current=received(ADDS_TEXT))
     intent = decide(at(fsm, pause=True, behavior=behavior, promotions=(PROMOTION,)))
     if fsm is State.ACTION_RUNNING:
         assert intent == Promote(PROMOTION)
@@ -414,11 +415,13 @@ def test_the_limit_of_actions_holds_between_two_actions(fsm: State) -> None:
 def test_a_kernel_that_keeps_dying_or_cannot_be_rebuilt_is_not_started_again(
     kernel: KernelState, intent: Intent
 ) -> None:
-    assert decide(at(State.ACTION_RUNNING, behavior=Behavior(current=received(RUNS_CODE)), kernel=kernel)) == intent
+    assert (
+        decide(at(State.ACTION_RUNNING, behavior=BehaviorState(current=received(RUNS_CODE)), kernel=kernel)) == intent
+    )
 
 
 def test_without_a_limit_a_kernel_may_die_as_often_as_it_does() -> None:
-    behavior = Behavior(current=received(RUNS_CODE))
+    behavior = BehaviorState(current=received(RUNS_CODE))
     state = at(State.ACTION_RUNNING, behavior=behavior, kernel=KernelState(losses=99), limits=Limits(kernel_restarts=0))
     assert decide(state) == StartKernel()
 
@@ -426,7 +429,7 @@ def test_without_a_limit_a_kernel_may_die_as_often_as_it_does() -> None:
 @pytest.mark.parametrize("name", BUILTIN_ACTIONS)
 def test_only_exec_needs_a_kernel_of_what_is_built_in(name: str) -> None:
     assert (name in WITHOUT_KERNEL) is (name != "exec")
-    state = at(State.ACTION_RUNNING, behavior=Behavior(current=received({"action": name})), kernel=KernelState())
+    state = at(State.ACTION_RUNNING, behavior=BehaviorState(current=received({"action": name})), kernel=KernelState())
     assert decide(state) == (StartKernel() if name == "exec" else ExecuteAction())
 
 

@@ -18,6 +18,7 @@ from notebook_bcc.protocol.workflow import Workflow
 pytestmark = pytest.mark.anyio
 
 CELLS_A_STEP = 25
+CELLS_A_BEHAVIOR = 5
 STEPS_A_STAGE = 4
 CELLS_A_STAGE = STEPS_A_STAGE * CELLS_A_STEP
 STAGES = 10
@@ -43,8 +44,10 @@ async def played(
         stages.append({"id": f"stage-{stage}", "steps": [{"id": step} for step in steps]})
         for step in steps:
             script[f"stage-{stage}", step] = [
-                Behavior(actions=run_code(*(source(next(numbers)) for _ in range(5))), context_filter=wanted)
-                for _ in range(CELLS_A_STEP // 5)
+                Behavior(
+                    actions=run_code(*(source(next(numbers)) for _ in range(CELLS_A_BEHAVIOR))), context_filter=wanted
+                )
+                for _ in range(CELLS_A_STEP // CELLS_A_BEHAVIOR)
             ]
     planner = ScriptedPlanner(Workflow.parse({"name": "payload", "stages": stages}), script)
     policies = Policies(confirm="auto", notebook_detail=detail)
@@ -59,7 +62,7 @@ def source(number: int) -> str:
 
 def request_at(done: Played, cells: int) -> Request:
     """The last request for actions while the notebook had fewer cells than that."""
-    return [asked for asked, _ in done.planner.generated if count(asked) < cells][-1]
+    return done.planner.generated[(cells - 1) // CELLS_A_BEHAVIOR][0]
 
 
 def count(request: Request) -> int:

@@ -320,22 +320,24 @@ async def test_each_part_of_an_answer_is_checked_against_the_plan_after_the_part
     assert [record.step_id for record in played.records(Transitioned) if record.step_id is not None] == expected
 
 
-async def test_a_proposal_that_no_longer_fits_when_its_turn_comes_is_dropped() -> None:
+async def test_a_proposal_that_no_longer_fits_when_its_turn_comes_is_dropped_with_its_reason() -> None:
+    one, two = {"id": "one", "steps": [{"id": "a"}]}, {"id": "two", "steps": [{"id": "b"}]}
+
     def judge(request: Request) -> dict[str, Any]:
         state = request.observation.context.fsm
         assert state is not None
-        current = request.observation.location.current
-        if state.state is State.IDLE:
-            return {"context_update": {"workflow_update": workflow("a", "b", "c").to_dict()}}
-        if state.state is State.STEP_RUNNING and current.step_id == "a":
-            # Proposed while the step is skipped: by the next action step b is under way and would be removed.
-            steps = {"updated_steps": [{"id": "a"}, {"id": "c"}]}
-            return {"targetAchieved": True, "context_update": {"stage_steps_update": steps}}
+        if state.state is State.STAGE_RUNNING:
+            return {"context_update": {"workflow_update": {"stages": [one]}}}
+        if state.state is State.STEP_RUNNING:
+            # The stage is in the plan as long as its removal is not confirmed.
+            return {"context_update": {"stage_steps_update": {"stage_id": "two", "steps": [{"id": "c"}]}}}
         return {"targetAchieved": request.behavior_feedback is not None}
 
-    played = await play(CallablePlanner(plan=judge, generate=lambda request: run_code("x = 1")), policies=AUTO)
+    start = {"workflow": Workflow.parse({"stages": [one, two]})}
+    planner = CallablePlanner(plan=judge, generate=lambda request: run_code("x = 1"))
+    played = await play(planner, policies=AUTO, start=start)
     assert played.state.fsm is State.WORKFLOW_COMPLETED
-    assert "'b'" in played.records(ProposalDropped)[0].reason
+    assert [one.reason for one in played.records(ProposalDropped)] == ["stage 'two' is not in the plan"]
 
 
 def test_a_diff_marks_what_is_new_gone_and_changed() -> None:

@@ -13,7 +13,7 @@ from notebook_bcc.engine.reduce import action_digest, fold, reduce
 from notebook_bcc.engine.state import (
     EFFECTS_KEPT,
     TAKEN_KEPT,
-    Behavior,
+    BehaviorState,
     KernelState,
     KernelStep,
     KernelSteps,
@@ -28,7 +28,9 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
+    ActionsQueued,
     ArtifactPromoted,
+    BehaviorJudged,
     CellChange,
     CellRerun,
     CommandTaken,
@@ -62,7 +64,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.actions import ActionMetadata
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
-from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse
+from notebook_bcc.protocol.messages import ActionProblem, BehaviorInfo, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.specs import JupyterServerKernelSpec, LlmPlannerSpec, ScriptPlannerSpec
 from notebook_bcc.protocol.tracking import Artifact, OutputTracking, Promotion
@@ -76,7 +78,7 @@ LONGER_PROPOSED = PlanProposal(workflow=LONGER)
 PROMOTION, OTHER = Promotion(variable="x", artifact_id="x@1"), Promotion(variable="y", artifact_id="y@1")
 ARTIFACT = Artifact(artifact_id="x@1", variable_name="x_1", parent="x")
 CODE = Cell(id="code", type=CellType.CODE, source="x = 1")
-BEHAVIOR = Behavior(
+BEHAVIOR = BehaviorState(
     asked=GeneratingAsked(request_id="run.2"),
     stream_open=True,
     current=ActionReceived(action_id="action-3", index=2, action={"action": "exec", "codecell_id": "code"}),
@@ -159,6 +161,9 @@ def warned(text: str) -> Changed:
 COMPLETED: Changed = {"current": None, "partial": (), "executed": 3}
 
 # A record, what it changes beside `seq` and `at`, and of which state if not of the usual one.
+# Ten seconds since the record before, which do not count.
+REBUILDING: Changed = {"elapsed_before": -10.0}
+
 TABLE: list[tuple[Record, Changed, RunState]] = [
     (
         STARTED,
@@ -227,19 +232,32 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         BEFORE,
     ),
     (Warned(message="look"), warned("look"), BEFORE),
-    (Faulted(reason="no plan"), {"fault": "no plan"}, BEFORE),
-    (ASKED, {"asked": ASKED, "requests": 3}, BEFORE),
+    (Warned(message="planner gone; trying again", effect=False), {}, BEFORE),
+    (
+        Faulted(reason="no plan"),
+        {"fault": "no plan", "asked": None, "asked_from": None},
+        evolve(BEFORE, asked=ASKED, asked_from=BEFORE),
+    ),
+    (ASKED, {"asked": ASKED, "asked_from": BEFORE, "requests": 3}, BEFORE),
     (ASKED, {}, evolve(BEFORE, asked=ASKED)),
     (
         PlanningAsked(request_id="run.3", purpose="step", attempt=2),
         {"asked": PlanningAsked(request_id="run.3", purpose="step", attempt=2)},
         evolve(BEFORE, asked=ASKED),
     ),
-    (ANSWER, {"asked": None, "verdict": ANSWER, "filter": None}, evolve(BEFORE, asked=ASKED)),
+    (
+        ANSWER,
+        {"asked": None, "asked_from": None, "verdict": ANSWER, "filter": None},
+        evolve(BEFORE, asked=ASKED, asked_from=BEFORE),
+    ),
     (
         GeneratingAsked(request_id="run.3", warnings=("no such variable",)),
         {
-            **behavior(asked=GeneratingAsked(request_id="run.3", warnings=("no such variable",))),
+            **behavior(
+                asked=GeneratingAsked(request_id="run.3", warnings=("no such variable",)),
+                asked_from=BEFORE,
+                summaries={},
+            ),
             "requests": 3,
             **warned("no such variable"),
         },
@@ -248,6 +266,14 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
     (
         GeneratingAsked(request_id="run.2", attempt=2),
         behavior(asked=GeneratingAsked(request_id="run.2", attempt=2)),
+        BEFORE,
+    ),
+    (
+        BehaviorJudged(request_id="run.2", response=PlanningResponse(behavior=BehaviorInfo(target="look"))),
+        {
+            **behavior(beside=PlanningResponse(behavior=BehaviorInfo(target="look"))),
+            "behaviors": dataclasses.replace(BEFORE.behaviors, goal="look"),
+        },
         BEFORE,
     ),
     (
@@ -263,8 +289,42 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         },
         BEFORE,
     ),
-    (GeneratingEnded(actions=3), {**behavior(ended=True, stream_open=False), "filter": None}, BEFORE),
+    (
+        ActionReceived(action_id="action-4", index=3, action={}, digest=8),
+        {
+            "actions_received": 4,
+            **behavior(
+                current=ActionReceived(action_id="action-4", index=3, action={}, digest=8),
+                received=4,
+                queue=({"action": "second"},),
+                partial=(),
+            ),
+        },
+        evolve(BEFORE, behavior=evolve(BEHAVIOR, queue=({}, {"action": "second"}))),
+    ),
+    (
+        ActionsQueued(actions=({"action": "third"},), digest=9),
+        behavior(queue=({"action": "third"},), digest=9, stream_open=False),
+        BEFORE,
+    ),
+    (
+        GeneratingEnded(actions=3),
+        {**behavior(ended=True, stream_open=False), "filter": None},
+        evolve(BEFORE, behavior=evolve(BEHAVIOR, asked_from=BEFORE)),
+    ),
     (GeneratingFailed(received=3, error="broken"), behavior(failure="broken", stream_open=False), BEFORE),
+    (
+        GeneratingFailed(received=3, error="broken"),
+        behavior(
+            asked=GeneratingAsked(request_id="run.2", digest="d"), failure="broken", stream_open=False, unanswered=True
+        ),
+        evolve(BEFORE, behavior=evolve(BEHAVIOR, asked=GeneratingAsked(request_id="run.2", digest="d"))),
+    ),
+    (
+        GeneratingFailed(received=3, error="no", refused=True),
+        behavior(asked=None, failure="no", stream_open=False),
+        evolve(BEFORE, behavior=evolve(BEHAVIOR, asked_from=BEFORE)),
+    ),
     (
         GeneratingFailed(received=3, error="no money", out_of_budget=True),
         behavior(out_of_budget="no money", stream_open=False),
@@ -289,8 +349,16 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         BEFORE,
     ),
     (
+        ActionCompleted(action_id="action-3", action="dance", success=True, skipped=True),
+        {"actions_completed": 3, **behavior(current=None, partial=(), skipped=1, last_result="skipped")},
+        BEFORE,
+    ),
+    (
         ActionCompleted(action_id="action-3", action="add", success=True, summary="said", finding="found"),
-        {"actions_completed": 3, **behavior(**COMPLETED, succeeded=2, taken=("said",), findings=("found",))},
+        {
+            "actions_completed": 3,
+            **behavior(**COMPLETED, succeeded=2, last_result="success", taken=("said",), findings=("found",)),
+        },
         BEFORE,
     ),
     (
@@ -305,7 +373,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         ),
         {
             "actions_completed": 3,
-            **behavior(**COMPLETED, succeeded=2),
+            **behavior(**COMPLETED, succeeded=2, last_result="success"),
             "document": Document().with_cell(CODE).with_changed_cell("code", outputs=(), execution_count=5),
             "effects": ("printed", "more"),
             **kernel(
@@ -363,7 +431,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         ActionCompleted(action_id="action-3", action="exec", success=True, executed="code", removed=("x",)),
         {
             "actions_completed": 3,
-            **behavior(**COMPLETED, succeeded=2),
+            **behavior(**COMPLETED, succeeded=2, last_result="success"),
             **kernel(variables={}, reproducible={}, steps=KERNEL.steps.appended(KernelStep("code"))),
             "behaviors": LevelState(outputs=OutputTracking(expected=("x", "y"))),
         },
@@ -383,7 +451,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         ),
         {
             "actions_completed": 3,
-            **behavior(**COMPLETED, succeeded=2, end_phase=True, fire=Event.FAIL, sections=1),
+            **behavior(**COMPLETED, succeeded=2, last_result="success", end_phase=True, fire=Event.FAIL, sections=1),
             "document": dataclasses.replace(Document().with_cell(CODE), title="T", chapters=1, sections=2),
             "planner_context": PlannerContext(
                 section_progress=SectionProgress(current_section_id="s2", current_section_number=2)
@@ -395,7 +463,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         ActionCompleted(action_id="action-3", action="update_workflow", success=True, proposal=LONGER_PROPOSED),
         {
             "actions_completed": 3,
-            **behavior(**COMPLETED, succeeded=2),
+            **behavior(**COMPLETED, succeeded=2, last_result="success"),
             "proposals": (LONGER_PROPOSED, LONGER_PROPOSED),
         },
         BEFORE,
@@ -467,7 +535,8 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             display_name="R",
             language="R",
             language_version="4",
-        ),
+        )
+        | REBUILDING,
         BEFORE,
     ),
     (
@@ -482,23 +551,29 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
     ),
     (KernelAbandoned(session="s-1", reason="gone", ended=True), kernel(known=False, session=""), BEFORE),
     (KernelAbandoned(session="s-1", reason="silent"), kernel(known=False), BEFORE),
-    (CellRerun(cell_id="code", index=1, of=1, success=True, same_outputs=False, difference="other"), {}, BEFORE),
+    (
+        CellRerun(cell_id="code", index=1, of=1, success=True, same_outputs=False, difference="other"),
+        REBUILDING,
+        BEFORE,
+    ),
     (
         CellRerun(cell_id="code", index=1, of=1, success=False, same_outputs=False, difference="no file"),
         kernel(
             blocked="cell 'code' had succeeded and fails now, so the kernel's state cannot be rebuilt: no file. "
             "Put back what it needs and resume, or resume with --accept-differences"
-        ),
+        )
+        | REBUILDING,
         BEFORE,
     ),
     (
         KernelRebuilt(cells=1, variables={"x": 2}, execution_count=1),
-        kernel(variables={"x": 2}, reproducible={"x": 2}, count=1),
+        kernel(variables={"x": 2}, reproducible={"x": 2}, count=1) | REBUILDING,
         evolve(BEFORE, kernel=dataclasses.replace(KERNEL, up=False, known=False, blocked="why")),
     ),
     (
         KernelRebuilt(cells=1, differences=("cell code: other",), variables={}, execution_count=1),
         {
+            **REBUILDING,
             **kernel(variables={}, reproducible={}, count=1, differences=("cell code: other",)),
             **warned("the kernel was rebuilt with differences:\ncell code: other"),
             "behaviors": LevelState(outputs=OutputTracking(expected=("x", "y"))),

@@ -19,6 +19,7 @@ from notebook_bcc.journal.records import (
     ActionReceived,
     CellRerun,
     Command,
+    Faulted,
     GeneratingAsked,
     GeneratingFailed,
     KernelRebuilt,
@@ -307,6 +308,27 @@ async def test_an_error_after_a_plain_resume_ends_the_run_and_nothing_is_done_tw
     assert failed.events.count("START_BEHAVIOR") == 1
     again = await play(failing(), journal=failed.journal, resume=RunResumed())
     assert again.events.count("START_BEHAVIOR") == 2, "an error is what a resume restarts the behavior after"
+
+
+async def test_after_a_kill_between_a_fault_and_its_failure_the_behavior_begins_anew() -> None:
+    def failing(source: str) -> ScriptedPlanner:
+        return one_step(run_code("x = 1", source, "z = 3"))
+
+    policies, whole = Policies(on_error="fail"), Batches()
+    await play(failing("1/0"), journal=whole, policies=policies)
+    cut = MemoryJournal()
+    for batch in whole.batches:
+        await cut.append(batch)
+        if any(isinstance(entry.record, Faulted) for entry in batch):
+            break
+    assert "FAIL" not in [entry.record.event for entry in batch if isinstance(entry.record, Transitioned)]
+    done = await play(failing("y = 2"), journal=cut, resume=RunResumed())
+    expected = await play(failing("y = 2"), journal=whole, resume=RunResumed())
+    assert done.state.fsm is State.WORKFLOW_COMPLETED
+    assert done.events == expected.events
+    assert done.sources == expected.sources
+    assert done.events.count("FAIL") == 1
+    assert done.events.count("START_BEHAVIOR") == 2
 
 
 @pytest.mark.parametrize("restart", ["workflow", "reset"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from engine.play import AUTO, IMPATIENT, one_step, run_code
+from engine.play import AUTO, IMPATIENT, SKIP, one_step, play, run_code
 from notebook_bcc.engine.reduce import fold
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.errors import JournalFailed
@@ -73,3 +74,16 @@ async def test_a_partial_output_that_cannot_be_written_leaves_no_gap_in_the_jour
     kept = [entry async for entry in journal.read()]
     assert [entry.seq for entry in seen] == [entry.seq for entry in kept[1:]]
     assert fold(kept) == runner.state
+
+
+async def test_the_log_has_a_line_for_each_transition_and_each_action(caplog: pytest.LogCaptureFixture) -> None:
+    # Seeds 002 and 004: LOG_LEVEL, every transition logged.
+    caplog.set_level(logging.INFO, logger="notebook_bcc")
+    actions = [{"action": "dance"}, *run_code("x = 1", "raise ValueError('one\\ntwo')")]
+    played = await play(one_step(actions), policies=SKIP)
+    lines = [record.getMessage() for record in caplog.records]
+    assert sum("-->" in line for line in lines) == len(played.events)
+    assert "idle --START_WORKFLOW--> stage_running" in lines
+    assert [line for line in lines if "action-1 " in line] == ["action action-1 dance: skipped"]
+    assert "action action-3 exec: ok" in lines
+    assert "action action-5 exec: failed: ValueError: one two" in lines

@@ -11,7 +11,18 @@ from notebook_bcc.engine.intents import Stop
 from notebook_bcc.engine.reduce import fold
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.journal.records import Record, RunResumed, RunStarted, RunStopped, Transitioned, Warned
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    CellRerun,
+    KernelRebuilt,
+    KernelStarted,
+    Record,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    Transitioned,
+    Warned,
+)
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -53,6 +64,24 @@ def test_the_limit_of_seconds_counts_the_sessions_before() -> None:
     assert isinstance(stop, Stop)
     assert stop.reason == "limit"
     assert "40 seconds" in stop.detail
+
+
+def test_the_time_of_rebuilding_a_kernel_does_not_count() -> None:
+    cell = ActionCompleted(action_id="1", action="exec", success=True, executed="c", succeeded_cells=("c",))
+    records: list[tuple[float, Record]] = [
+        *SESSIONS[:2],
+        (2, KernelStarted(name="python3")),
+        (9, cell),
+        (10, RunStopped(reason="limit")),
+        (100, RunResumed()),
+        (101, Warned(message="before")),
+        (104, KernelStarted(name="python3")),
+        (114, CellRerun(cell_id="c", index=1, of=1, success=True, same_outputs=True)),
+        (115, KernelRebuilt(cells=1)),
+        (117, Warned(message="after")),
+    ]
+    seconds = [elapsed(after(*records[:count])) for count in range(1, len(records) + 1)]
+    assert seconds == [0, 1, 2, 9, 10, 10, 11, 11, 11, 11, 13]
 
 
 def test_a_start_from_nothing_has_all_its_time_again() -> None:

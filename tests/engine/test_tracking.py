@@ -166,6 +166,117 @@ async def test_the_planner_may_promote_with_its_judgement() -> None:
     assert played.state.stages.completed[0].outputs_produced.variables == ("final_v1",)
 
 
+def judged(*answers: dict[str, Any], step: dict[str, Any] | None = None, code: str = "df_working = 1") -> Planner:
+    """A planner of one step and one behavior whose judgements carry these updates, in the order of its questions."""
+    given = list(answers)
+
+    def judge(request: Request) -> dict[str, Any]:
+        reached = request.observation.location.current.behavior_id is not None
+        return {"targetAchieved": reached, "context_update": given.pop(0) if given else {}}
+
+    return CallablePlanner(plan=judge, generate=lambda request: run_code(code))
+
+
+WORKED = {
+    "workflow": Workflow.parse(
+        {
+            "stages": [
+                {
+                    "id": "stage",
+                    "expected_outputs": ["df_working"],
+                    "steps": [{"id": "step", "expected_outputs": ["df_working"]}],
+                }
+            ]
+        }
+    )
+}
+PROMOTE = {"promotions": [{"variable": "df_working", "artifact_id": "df_imputed@iter3"}]}
+
+
+@pytest.mark.parametrize("asked", [3, 4, 5], ids=["feedback", "step_end", "stage_end"])
+async def test_a_late_promotion_corrects_every_level_that_names_the_temporary(asked: int) -> None:
+    # Seed 000, artifacts: out of in_progress, into produced, under the new name; the temporary is deleted.
+    played = await play(judged(*[{}] * asked, PROMOTE), start=WORKED)
+    assert played.state.kernel.variables == {"df_imputed_iter3": 1}
+    for level in (played.state.stages, played.state.steps, played.state.behaviors):
+        assert "df_working" not in str(level.outputs)
+        assert level.outputs.produced == ("df_imputed_iter3",)
+        outputs = level.completed[-1].outputs_produced
+        assert outputs.variables == ("df_imputed_iter3",)
+        assert [one.artifact_id for one in outputs.artifacts] == ["df_imputed@iter3"]
+        assert level.completed[-1].missing_outputs == ()
+
+
+async def test_a_promotion_on_the_planners_word_stands_at_its_behavior() -> None:
+    # Seed 000: outputs_produced.artifacts of a behavior. The temporary was promised nowhere.
+    played = await play(judged({}, {}, {}, PROMOTE), start={"workflow": workflow("step")})
+    step_end = next(one for one in played.planner.planned[4:])
+    _, step, behavior = levels(step_end.observation)
+    assert [one.artifact_id for one in behavior.completed[0].outputs_produced.artifacts] == ["df_imputed@iter3"]
+    assert behavior.completed[0].outputs_produced.variables == ("df_imputed_iter3",)
+    assert [one.artifact_id for one in step.completed[0].outputs_produced.artifacts] == ["df_imputed@iter3"]
+
+
+async def test_a_promotion_before_any_behavior_is_a_product_of_the_step() -> None:
+    start = {"workflow": workflow("a", "b")}
+    planner = scripted(
+        start["workflow"],
+        {
+            "a": [Behavior(run_code("df_working = 1"))],
+            "b": [Behavior(run_code("y = 1"), context_update=ContextUpdate.parse(PROMOTE))],
+        },
+    )
+    played = await play(planner, start=start)
+    done = {item.key: item.outputs_produced for item in played.state.steps.completed}
+    assert done["a"].artifacts == ()
+    assert [one.artifact_id for one in done["b"].artifacts] == ["df_imputed@iter3"]
+
+
+def says(level: str, **outputs: Any) -> dict[str, Any]:
+    return {"progress_update": {"level": level, "outputs_produced": outputs}}
+
+
+async def test_what_a_planner_says_of_outputs_stands_at_the_item_and_goes_up() -> None:
+    # Seed 000 prints modified_features and validation at a step, findings at a behavior.
+    feedback = {
+        "progress_update": [
+            {
+                "level": "behaviors",
+                "outputs_produced": {"findings": "19 features have gaps", "key_findings": ["gaps"], "rows": 1460},
+            },
+            {
+                "level": "steps",
+                "outputs_produced": {"modified_features": ["MSSubClass"], "validation": "4 features converted"},
+            },
+        ]
+    }
+    played = await play(judged({}, {}, {}, feedback), start=WORKED)
+    _, step, behavior = levels(played.planner.planned[4].observation)
+    told = behavior.completed[0].outputs_produced
+    assert (told.findings, told.key_findings) == ("19 features have gaps", ("gaps",))
+    assert told.to_dict()["rows"] == 1460, "what we do not know is kept"
+    for item in (step.completed[0], played.state.stages.completed[0]):
+        assert item.outputs_produced.modified_features == ("MSSubClass",)
+        assert item.outputs_produced.validation == "4 features converted"
+        assert item.outputs_produced.findings == "19 features have gaps"
+        assert item.outputs_produced.key_findings == ("gaps",)
+
+
+async def test_what_a_planner_says_of_outputs_beforehand_stands_at_the_item_once_it_ends() -> None:
+    played = await play(
+        judged({}, {}, says("behaviors", validation={"checked": 3}), says("steps", findings=["a", "b"])), start=WORKED
+    )
+    assert played.state.behaviors.completed[0].outputs_produced.validation == {"checked": 3}
+    assert played.state.steps.completed[0].outputs_produced.findings == ["a", "b"]
+
+
+async def test_a_planner_cannot_claim_variables_or_artifacts() -> None:
+    claims = says("behaviors", variables=["ghost"], artifacts=[{"artifact_id": "g@1", "variable_name": "g_1"}])
+    played = await play(judged({}, {}, {}, claims), start=WORKED)
+    outputs = played.state.behaviors.completed[0].outputs_produced
+    assert (outputs.variables, outputs.artifacts) == (("df_working",), ())
+
+
 async def test_observed_findings_become_key_findings() -> None:
     actions = [{"action": "add", "shot_type": "observation", "content": "19 features have gaps\nmore"}]
     played = await play(one_step(actions))

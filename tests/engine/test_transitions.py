@@ -11,7 +11,7 @@ from notebook_bcc.engine.changes import StateChanges, evolve
 from notebook_bcc.engine.fold.transitions import apply_transition
 from notebook_bcc.engine.state import (
     HISTORY_KEPT,
-    Behavior,
+    BehaviorState,
     KernelState,
     LevelState,
     Machine,
@@ -48,7 +48,7 @@ OTHER_PLAN = Workflow.parse({"stages": [{"id": "given"}]})
 PROPOSAL = PlanProposal(workflow=OTHER_PLAN)
 PROMOTION = Promotion(variable="x", artifact_id="x@1")
 HERE = Position("one", "a", "behavior_002", 2)
-BEHAVIOR = Behavior(
+BEHAVIOR = BehaviorState(
     stream_open=True,
     received=2,
     current=ActionReceived(action_id="action-2", index=1, action={}),
@@ -74,6 +74,7 @@ BEFORE = RunState(
     behavior=BEHAVIOR,
     kernel=KernelState(up=True, started=True, variables={"x": 1}, name="ir", session="s-1", losses=2),
     asked=PlanningAsked(request_id="run.1", purpose="step"),
+    asked_from=RunState(),
     verdict=PlanningAnswered(request_id="run.1", purpose="step", response=PlanningResponse()),
     filter=ContextFilter(),
     target=("two", "c"),
@@ -103,34 +104,36 @@ def changed(after: RunState, before: RunState = BEFORE) -> set[str]:
     return {name for name in names if getattr(after, name) != getattr(before, name)} - {"machine"}
 
 
-DROPPED = {"behavior", "behaviors", "proposals", "promotions", "target", "asked", "fault", "failure_reason", "verdict"}
+# A judgement, and a question for one, belong to the state that they were asked in.
+EVERY = {"verdict", "asked", "asked_from"}
+DROPPED = {"behavior", "behaviors", "proposals", "promotions", "target", "fault", "failure_reason"}
 EMPTIED = {
     *("elapsed_before", "session_at", "actions_completed", "position", "stages", "steps", "behaviors", "behavior"),
-    *("asked", "filter", "target", "proposals", "promotions", "fault", "failure_reason", "planner_context", "effects"),
+    *("filter", "target", "proposals", "promotions", "fault", "failure_reason", "planner_context", "effects"),
     *("effects_history", "document", "kernel", "recover", "verdict"),
 }
-ENTERED_STAGE = {"position", "stages", "steps", "behaviors", "verdict"}
+ENTERED_STAGE = {"position", "stages", "steps", "behaviors"}
 
 # What changes beside the machine itself.
 TABLE: dict[Event, set[str]] = {
     Event.START_WORKFLOW: ENTERED_STAGE | {"recover", "failure_reason"},
-    Event.START_STEP: {"position", "steps", "behaviors", "target", "verdict"},
-    Event.START_BEHAVIOR: {"position", "recover", "failure_reason", "behaviors", "behavior", "verdict"},
-    Event.START_ACTION: {"effects", "effects_history", "verdict"},
-    Event.COMPLETE_ACTION: {"verdict"},
-    Event.COMPLETE_BEHAVIOR: {"behaviors", "steps", "behavior", "effects", "filter", "verdict"},
-    Event.COMPLETE_STEP: {"steps", "stages", "behavior", "effects", "effects_history", "verdict"},
-    Event.COMPLETE_STAGE: {"stages", "position", "verdict"},
-    Event.COMPLETE_WORKFLOW: {"verdict"},
-    Event.NEXT_ACTION: {"verdict"},
-    Event.NEXT_BEHAVIOR: {"position", "recover", "failure_reason", "behaviors", "behavior", "verdict"},
-    Event.NEXT_STEP: {"position", "steps", "behaviors", "target", "verdict"},
+    Event.START_STEP: {"position", "steps", "behaviors", "target"},
+    Event.START_BEHAVIOR: {"position", "recover", "failure_reason", "behaviors", "behavior"},
+    Event.START_ACTION: {"effects", "effects_history"},
+    Event.COMPLETE_ACTION: set(),
+    Event.COMPLETE_BEHAVIOR: {"behaviors", "steps", "behavior", "effects", "filter"},
+    Event.COMPLETE_STEP: {"steps", "steps_ended", "stages", "behavior", "effects", "effects_history"},
+    Event.COMPLETE_STAGE: {"stages", "position"},
+    Event.COMPLETE_WORKFLOW: set(),
+    Event.NEXT_ACTION: set(),
+    Event.NEXT_BEHAVIOR: {"position", "recover", "failure_reason", "behaviors", "behavior"},
+    Event.NEXT_STEP: {"position", "steps", "behaviors", "target"},
     Event.NEXT_STAGE: ENTERED_STAGE,
-    Event.UPDATE_WORKFLOW: {"verdict"},
-    Event.UPDATE_WORKFLOW_CONFIRMED: {"verdict"},
-    Event.UPDATE_WORKFLOW_REJECTED: {"verdict"},
-    Event.UPDATE_STEP: {"verdict"},
-    Event.UPDATE_STEP_CONFIRMED: {"verdict"},
+    Event.UPDATE_WORKFLOW: set(),
+    Event.UPDATE_WORKFLOW_CONFIRMED: set(),
+    Event.UPDATE_WORKFLOW_REJECTED: set(),
+    Event.UPDATE_STEP: set(),
+    Event.UPDATE_STEP_CONFIRMED: set(),
     Event.UPDATE_STEP_REJECTED: DROPPED | {"recover"},
     Event.FAIL: DROPPED,
     Event.CANCEL: DROPPED | {"recover"},
@@ -144,7 +147,7 @@ def test_the_table_has_every_event() -> None:
 
 @pytest.mark.parametrize("event", Event)
 def test_what_a_move_changes_and_what_it_does_not(event: Event) -> None:
-    assert changed(moved(event, stage_id="two", step_id="a")) == TABLE[event]
+    assert changed(moved(event, stage_id="two", step_id="a")) == TABLE[event] | EVERY
 
 
 @pytest.mark.parametrize("event", Event)
@@ -206,14 +209,14 @@ def answered(**response: Any) -> PlanningAnswered:
 def test_a_behavior_has_the_planners_name_or_its_number(verdict: Any, behavior_id: str) -> None:
     after = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=verdict))
     assert after.position == Position("one", "a", behavior_id, 3)
-    assert after.behavior == Behavior()
+    assert after.behavior == BehaviorState()
     assert (after.recover, after.failure_reason) == ("", "")
 
 
 def test_a_behavior_that_failed_is_tried_again_under_its_name_and_with_its_promises() -> None:
     state = evolve(BEFORE, verdict=None)
     after = moved(Event.START_BEHAVIOR, state, source=State.ERROR)
-    assert after.position == Position("one", "a", "behavior_002", 3)
+    assert after.position == Position("one", "a", "behavior_003", 3), "a name of ours goes with the iteration"
     assert after.behaviors.outputs == OutputTracking(expected=("x", "y"))
     assert after.behaviors.goal == "the goal"
     # Another step begins anew.
@@ -241,7 +244,7 @@ def test_a_behavior_takes_up_what_the_judgement_before_it_promises() -> None:
     after = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=verdict, filter=wanted))
     assert after.behaviors.outputs == OutputTracking(expected=("x", "z"))
     assert after.behaviors.goal == "said"
-    assert after.behavior == Behavior(promotions=(PROMOTION,), validate=("v",))
+    assert after.behavior == BehaviorState(promotions=(PROMOTION,), validate=("v",))
     plain = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=answered(behavior={"target": "target"})))
     assert (plain.behaviors.goal, plain.behaviors.outputs) == ("target", OutputTracking())
 
@@ -274,7 +277,7 @@ def test_a_step_hands_up_and_stays_the_current_one(achieved: bool) -> None:
     assert (item.step_id, item.achieved, item.missing_outputs) == ("a", achieved, ())
     assert after.stages.outputs.produced == ("x",)
     assert (after.effects, after.effects_history) == ((), ("before", "printed"))
-    assert after.behavior == Behavior()
+    assert after.behavior == BehaviorState()
 
 
 def test_a_step_without_what_it_promised_says_so() -> None:

@@ -11,10 +11,10 @@ import pytest
 from notebook_bcc.fsm.machine import StateMachine, allowed_events, next_state
 from notebook_bcc.fsm.table import ROW_OF, ROWS, TABLE, Group, Row
 from notebook_bcc.protocol.vocabulary import Event, Owner, State
+from seeds.pages import page
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "protocol" / "state-machine.md"
-SEEDS = ROOT.parent / "shared" / "seeds"
 
 ParsedRow = tuple[str, str, str, str, str]
 
@@ -36,12 +36,7 @@ def page_tables() -> list[list[ParsedRow]]:
 
 
 def seed_tables() -> list[list[ParsedRow]]:
-    found = sorted(SEEDS.glob("004_*.txt"))
-    if not found:
-        pytest.skip(
-            "seed 004 is not beside this clone (../shared/seeds/004_*.txt); the protocol page is checked instead"
-        )
-    return list(parse_tables(found[0].read_text(encoding="utf-8")))
+    return list(parse_tables(page("004")))
 
 
 @pytest.fixture(params=["protocol page", "seed 004"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from notebook_bcc.kernel.inside.probe import Answer, Namespace, Values, encode, summary
+from notebook_bcc.kernel.inside.probe import Namespace, ProbeReply, Values, encode, summary
 
 
 class Colour(enum.Enum):
@@ -313,5 +313,5 @@ def test_a_long_summary_is_cut_and_it_shows() -> None:
 
 
 def test_an_answer_is_json_in_a_bundle_of_its_own_type() -> None:
-    bundle = Answer({"s": "lone \ud800"})._repr_mimebundle_()
+    bundle = ProbeReply({"s": "lone \ud800"})._repr_mimebundle_()
     assert json.loads(bundle["application/vnd.notebook-bcc.probe+json"]) == {"s": "lone ?"}

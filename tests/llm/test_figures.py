@@ -76,7 +76,7 @@ async def ran(share: Share, *, images: bool) -> tuple[FakeChat, FakeChat, list[M
     model = FakeChat([written(DRAW), written("plt.show()")])
     judge = FakeChat([judged(True)])
     planner = LlmPlanner(
-        guide=one_step(Behavior(actions=run_code(DRAW), goal="Draw."), Behavior(actions=run_code("1"), goal="Again.")),
+        base=one_step(Behavior(actions=run_code(DRAW), goal="Draw."), Behavior(actions=run_code("1"), goal="Again.")),
         generating=Asker(model, account, timeout=30.0),
         planning=Asker(judge, account, timeout=30.0),
         prompts=read_prompts(),

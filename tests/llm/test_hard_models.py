@@ -28,7 +28,7 @@ pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
 pytestmark = pytest.mark.anyio
 
 KEY = "sk-test-key-0123456789"
-GUIDED = "n0 = 'by the guide'"
+BY_BASE = "n0 = 'by the base'"
 
 
 def said(api: Api, text: str, *, finish: str | None = "stop", piece: int = 11) -> Reply:
@@ -41,8 +41,8 @@ def good(api: Api, number: int = 0) -> Reply:
     return said(api, written(f"n{number} = 40 + 2", text="We count the rows of the table."))
 
 
-def by_guide(number: int) -> str:
-    return GUIDED.replace("n0", f"n{number}")
+def by_base(number: int) -> str:
+    return BY_BASE.replace("n0", f"n{number}")
 
 
 @dataclass
@@ -78,14 +78,14 @@ async def ran(
     """A whole run with a scripted kernel, planned by what the server answers."""
     wanted = [
         Behavior(
-            actions=run_code(GUIDED.replace("n0", f"n{at}")), expected=(f"n{at}",) * (at < promised), goal="Count."
+            actions=run_code(BY_BASE.replace("n0", f"n{at}")), expected=(f"n{at}",) * (at < promised), goal="Count."
         )
         for at in range(behaviors)
     ]
     async with opened(FakeModel(*replies), FakeModel(judge or good(api))) as (model, judging):
         account = Account(budget=Budget(), prices=Prices("today", "", {}), secrets=[KEY])
         planner = LlmPlanner(
-            guide=scripted(workflow("step"), {"step": wanted}),
+            base=scripted(workflow("step"), {"step": wanted}),
             generating=Asker(open_model(model.access(api, key=KEY)), account, timeout=30.0),
             planning=Asker(open_model(judging.access(api, key=KEY)), account, timeout=30.0) if judge else None,
             prompts=read_prompts(),
@@ -161,7 +161,7 @@ async def test_a_busy_endpoint_is_asked_again_after_the_time_it_wishes(api: Api,
 async def test_an_endpoint_that_stays_busy_gives_way_and_is_not_waited_for_again_and_again(api: Api) -> None:
     company = await ran(api, refusal("529 Overloaded", "busy", retry_after="0"), behaviors=5)
     assert company.completed
-    assert company.played.sources[-1] == by_guide(4)
+    assert company.played.sources[-1] == by_base(4)
     assert sum("could not be reached" in source for source in company.played.sources) == 5
     assert len(company.model.heard) == 9, "three tries each of three behaviors; then it is left alone"
 
@@ -170,7 +170,7 @@ async def test_an_endpoint_that_stays_busy_gives_way_and_is_not_waited_for_again
 async def test_a_content_filter_is_not_asked_again(api: Api) -> None:
     company = await ran(api, said(api, "I will not", finish="content_filter"))
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert "declined to answer" in company.played.sources[0]
     assert len(company.model.heard) == 1
 
@@ -179,7 +179,7 @@ async def test_a_content_filter_is_not_asked_again(api: Api) -> None:
 async def test_an_empty_answer_gives_way(api: Api) -> None:
     company = await ran(api, said(api, ""))
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert len(company.model.heard) == 1
 
 
@@ -188,7 +188,7 @@ async def test_an_empty_answer_gives_way(api: Api) -> None:
 async def test_an_answer_of_a_megabyte_is_refused_and_bounded_wherever_it_is_kept(api: Api, answer: str) -> None:
     company = await ran(api, said(api, answer))
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert len(company.model.heard) == 2
     assert len(str(company.model.heard[1].body)) < 60_000, "the model is not sent all of it again"
     for record in company.exchanges:
@@ -206,7 +206,7 @@ async def test_a_text_in_another_language_is_left_out_and_the_code_is_kept() -> 
 async def test_code_in_another_language_is_an_error_and_then_the_playbook() -> None:
     company = await ran("openai", said("openai", written("n0 <- nrow(table); print(paste('rows', n0))")))
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert "NameError" in str([record.prompt for record in company.exchanges])
 
 
@@ -214,7 +214,7 @@ async def test_invalid_json_ten_times_in_a_row_ends_with_the_playbook_each_time(
     company = await ran("openai", said("openai", '{"actions": [{"kind": "code", "content": 1,,}'), behaviors=5)
     assert company.completed
     assert len(company.model.heard) == 10
-    assert [one for one in company.played.sources if "by the guide" in one] == [by_guide(at) for at in range(5)]
+    assert [one for one in company.played.sources if "by the base" in one] == [by_base(at) for at in range(5)]
     assert sum("did not manage" in source for source in company.played.sources) == 5
 
 
@@ -226,7 +226,7 @@ async def test_a_model_that_always_says_achieved_does_not_make_it_so() -> None:
         judge=said("openai", judged(True)),
     )
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert "it is not" in str(company.model.heard[1].body)
 
 
@@ -241,15 +241,15 @@ async def test_a_model_that_never_says_achieved_does_not_hold_up_what_is_there()
 async def test_a_model_that_repeats_itself_is_stopped() -> None:
     company = await ran("openai", said("openai", written("m = undefined_name")))
     assert company.completed
-    assert company.played.sources[-1] == GUIDED
+    assert company.played.sources[-1] == BY_BASE
     assert len(company.model.heard) <= 6
 
 
 async def test_a_model_that_answers_every_question_with_the_same_cell_gives_way() -> None:
     company = await ran("openai", said("openai", written("n0 = 40 + 2")), behaviors=3, promised=1)
     assert company.completed
-    written_by_guide = [source for source in company.played.sources if "by the guide" in source]
-    assert written_by_guide == [by_guide(1), by_guide(2)]
+    written_by_base = [source for source in company.played.sources if "by the base" in source]
+    assert written_by_base == [by_base(1), by_base(2)]
 
 
 @apis
@@ -272,6 +272,6 @@ async def test_with_stop_the_run_ends_recoverable_and_says_why(api: Api, reply: 
     assert stopped.reason == "failed"
     assert "llm" in stopped.detail or "gave no answer" in stopped.detail
     assert company.played.state.fsm is State.ERROR
-    assert GUIDED not in company.played.sources
+    assert BY_BASE not in company.played.sources
     assert len(company.model.heard) <= 4
     assert KEY not in str(company.played.entries)

@@ -61,7 +61,7 @@ SAID = written(text="The table has 4 rows.")
 def model_planner(model: FakeChat, *, judge: FakeChat | None = None) -> LlmPlanner:
     account = Account(budget=Budget(), prices=Prices("today", "", {}))
     return LlmPlanner(
-        guide=PlaybookPlanner(load_playbook(PlaybookFiles("playbook test", BOOK))),
+        base=PlaybookPlanner(load_playbook(PlaybookFiles("playbook test", BOOK))),
         generating=Asker(model, account, timeout=30.0),
         planning=Asker(judge, account, timeout=30.0) if judge is not None else None,
         prompts=read_prompts(),

@@ -27,13 +27,13 @@ pytestmark = pytest.mark.anyio
 
 PRICES = Prices("today", "", {"fake:model": Price(input=1.0, output=2.0)})
 GOOD = written("n = 40 + 2", text="We count.")
-GUIDED = "n = 3"
+BY_BASE = "n = 3"
 UNREACHABLE = PlannerUnreachable(planner="fake:model", reason="HTTP 529", retry_after=0.0)
 REFUSED = PlannerRefused(planner="fake:model", reason="a content filter")
 
 
-def guide(*, promise: str = "n") -> Planner:
-    behavior = Behavior(actions=run_code(GUIDED), expected=(promise,), goal="Count the rows.")
+def base_planner(*, promise: str = "n") -> Planner:
+    behavior = Behavior(actions=run_code(BY_BASE), expected=(promise,), goal="Count the rows.")
     return one_step(behavior, goal="Know the number of rows.")
 
 
@@ -45,7 +45,7 @@ class Company:
         answers: Sequence[str | PlannerUnreachable | PlannerAnswerInvalid | Broken],
         *,
         judge: Sequence[str] = (),
-        guided_by: Planner | None = None,
+        base: Planner | None = None,
         fallback: Fallback = "playbook",
         share: Share = "schema",
         suggest: bool = True,
@@ -58,7 +58,7 @@ class Company:
         asker = Asker(self.model, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)
         judging = Asker(self.judge, self.account, timeout=30.0, keep=self.exchanges.append, clock=clock)
         self.planner = LlmPlanner(
-            guide=guided_by or guide(),
+            base=base or base_planner(),
             generating=asker,
             planning=judging if judge else None,
             prompts=read_prompts(),
@@ -83,7 +83,7 @@ async def test_the_model_writes_the_cells() -> None:
     assert len(company.model.asked) == 1
     assert "Count the rows." in company.model.told
     assert "must exist when you are done: n" in company.model.told
-    assert GUIDED in company.model.told, "the guide's own content is shown as a suggestion"
+    assert BY_BASE in company.model.told, "the base planner's own content is shown as a suggestion"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_a_model_that_cannot_do_it_gives_way_and_the_notebook_says_so() ->
     company = Company([written("m = 1"), written("k = 1")])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert "did not manage" in played.sources[-2]
     assert len(company.model.asked) == 2
 
@@ -128,7 +128,7 @@ async def test_a_model_that_repeats_itself_gives_way() -> None:
     company = Company([written("m = 1")])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert len(company.model.asked) <= 2
 
 
@@ -136,7 +136,7 @@ async def test_a_model_that_always_says_achieved_does_not_overrule_what_is_missi
     company = Company([written("m = 1"), written("k = 1")], judge=[judged(True)])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert "said to be reached; it is not" in company.model.told
 
 
@@ -158,7 +158,7 @@ async def test_the_focus_of_the_judge_goes_into_the_next_behavior() -> None:
     company = Company(
         [written("x1 = 1"), written("x2 = 2")],
         judge=[judged(True, focus="Mind the gap.")],
-        guided_by=scripted(workflow("step"), {"step": behaviors}),
+        base=scripted(workflow("step"), {"step": behaviors}),
     )
     assert completed(await company.run())
     assert "Mind the gap." in company.model.asked[1][1].content
@@ -185,11 +185,11 @@ async def test_an_invalid_answer_is_asked_for_once_more() -> None:
         '{"actions": [{"kind": "code", "content": "n = 1"',
     ],
 )
-async def test_invalid_answers_again_and_again_end_with_the_guide(answer: str) -> None:
+async def test_invalid_answers_again_and_again_end_with_the_base_planner(answer: str) -> None:
     company = Company([answer])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert len(company.model.asked) == 2
     assert not any("rm -rf" in source for source in played.sources)
 
@@ -198,7 +198,7 @@ async def test_an_unreachable_model_is_tried_again_and_then_replaced() -> None:
     company = Company([UNREACHABLE])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert len(company.model.asked) == 3
     assert "HTTP 529" in str(played.records(Warned))
 
@@ -214,7 +214,7 @@ async def test_a_refusal_is_not_tried_again() -> None:
     company = Company([REFUSED])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert len(company.model.asked) == 1
 
 
@@ -223,7 +223,7 @@ async def test_with_stop_the_run_ends_recoverable(answer: str | PlannerUnreachab
     company = Company([answer], fallback="stop")
     played = await company.run()
     assert played.state.fsm is State.ERROR
-    assert GUIDED not in played.sources
+    assert BY_BASE not in played.sources
 
 
 @pytest.mark.parametrize("answers", [[written("m = 1"), written("k = 1")], [written("m = 1")]])
@@ -231,7 +231,7 @@ async def test_with_stop_a_goal_that_is_missed_again_and_again_ends_recoverable_
     played = await Company(answers, fallback="stop").run()
     assert played.state.fsm is State.ERROR
     assert "missing outputs" in played.state.failure_reason or "no progress" in played.state.failure_reason
-    assert GUIDED not in played.sources
+    assert BY_BASE not in played.sources
     better = Company([GOOD], fallback="stop")
     gone_on = await play(better.planner, journal=played.journal, kernel=played.kernel, resume=RunResumed())
     assert completed(gone_on)
@@ -276,7 +276,7 @@ async def test_a_repair_that_repeats_the_cell_is_no_repair() -> None:
     company = Company([written("n = undefined_name"), '{"code": "n = undefined_name"}'])
     played = await company.run()
     assert completed(played)
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
 
 
 @pytest.mark.parametrize("share", ["schema", "none"])
@@ -291,9 +291,7 @@ async def test_no_secret_of_the_data_is_in_any_prompt(share: Share, tmp_path: Pa
         Behavior(actions=run_code("z = [name] * 3\nz"), expected=("z",), goal="Look again."),
     ]
     answers = ["nonsense", "nonsense", written("int(name)"), '{"code": "raise KeyError(name)"}', written("{}[name]")]
-    company = Company(
-        answers, judge=[judged(False)], share=share, guided_by=scripted(workflow("step"), {"step": behaviors})
-    )
+    company = Company(answers, judge=[judged(False)], share=share, base=scripted(workflow("step"), {"step": behaviors}))
     played = await company.run()
     assert completed(played)
     assert "Jane Q. Doe" in str(played.state.effects_history), "it was printed"
@@ -337,7 +335,7 @@ async def test_closing_closes_everything_and_may_be_repeated() -> None:
 HEADED = [
     {"action": "update_title", "title": "Rows"},
     {"action": "new_chapter", "content": "Counting"},
-    *run_code(GUIDED),
+    *run_code(BY_BASE),
 ]
 
 
@@ -348,10 +346,10 @@ def chapters(played: Played) -> list[str]:
 @pytest.mark.parametrize(
     "answers", [[GOOD], [written("m = 1"), GOOD], [written("m = 1"), written("k = 1")], ["nonsense"], [UNREACHABLE]]
 )
-async def test_titles_and_chapters_are_the_guides_and_stand_there_once(
+async def test_titles_and_chapters_are_the_base_planners_and_stand_there_once(
     answers: list[str | PlannerUnreachable | PlannerAnswerInvalid | Broken],
 ) -> None:
-    company = Company(answers, guided_by=one_step(Behavior(actions=HEADED, expected=("n",), goal="Count.")))
+    company = Company(answers, base=one_step(Behavior(actions=HEADED, expected=("n",), goal="Count.")))
     played = await company.run()
     assert completed(played)
     assert played.state.document.title == "Rows"
@@ -360,7 +358,7 @@ async def test_titles_and_chapters_are_the_guides_and_stand_there_once(
 
 
 async def test_a_behavior_without_a_text_or_a_cell_needs_no_model() -> None:
-    company = Company([GOOD], guided_by=one_step(Behavior(actions=HEADED[:2], goal="Begin.")))
+    company = Company([GOOD], base=one_step(Behavior(actions=HEADED[:2], goal="Begin.")))
     played = await company.run()
     assert completed(played)
     assert len(chapters(played)) == 1

@@ -67,7 +67,7 @@ async def ran(judge: Sequence[str], *, policies: Policies = AUTO) -> tuple[Playe
     account = Account(budget=Budget(), prices=Prices("today", "", {}))
     judging = FakeChat(judge)
     planner = LlmPlanner(
-        guide=PlaybookPlanner(load_playbook(PlaybookFiles("playbook test", BOOK))),
+        base=PlaybookPlanner(load_playbook(PlaybookFiles("playbook test", BOOK))),
         generating=Asker(FakeChat([written(ROWS), SAID, written("print(1)"), SAID]), account, timeout=30.0),
         planning=Asker(judging, account, timeout=30.0),
         prompts=read_prompts(),

@@ -6,15 +6,15 @@ import pytest
 
 from engine.play import Played, play, run_code, scripted, workflow
 from llm.fake_chat import judged, written
-from llm.test_planner import GOOD, GUIDED, Company
+from llm.test_planner import BY_BASE, GOOD, Company
 from notebook_bcc.engine.reduce import fold
 from notebook_bcc.journal.records import ModelAsked, RunResumed, RunStopped
+from notebook_bcc.lifecycle.operations import widened
 from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.planners.script.values import Behavior
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.vocabulary import State
-from notebook_bcc.runs.lifecycle import widened
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +46,7 @@ def stop_of(played: Played) -> RunStopped:
 )
 async def test_a_budget_ends_the_run_and_more_of_it_goes_on(limits: Limits, option: str) -> None:
     ticks = iter(range(1000))
-    company = Company([GOOD, SECOND], guided_by=two_behaviors(), clock=lambda: next(ticks) / 1000)
+    company = Company([GOOD, SECOND], base=two_behaviors(), clock=lambda: next(ticks) / 1000)
     played = await company.run(limits=limits)
     assert stop_of(played).reason == "limit"
     assert option in stop_of(played).detail
@@ -54,7 +54,7 @@ async def test_a_budget_ends_the_run_and_more_of_it_goes_on(limits: Limits, opti
     assert played.sources == ["We count.", "n = 40 + 2"]
     assert len(company.model.asked) == 1
     # As after a restart: another planner, which knows nothing, and the journal.
-    again = Company([SECOND], guided_by=two_behaviors())
+    again = Company([SECOND], base=two_behaviors())
     record = RunResumed(limits=widened(played.state, limits))
     gone_on = await play(again.planner, journal=played.journal, kernel=played.kernel, resume=record)
     assert gone_on.state.fsm is State.WORKFLOW_COMPLETED
@@ -65,7 +65,7 @@ async def test_a_budget_ends_the_run_and_more_of_it_goes_on(limits: Limits, opti
 
 async def test_the_same_budget_again_stops_again_and_asks_nobody() -> None:
     limits = Limits(model_calls=1)
-    company = Company([GOOD], guided_by=two_behaviors())
+    company = Company([GOOD], base=two_behaviors())
     played = await company.run(limits=limits)
     gone_on = await play(
         company.planner, journal=played.journal, kernel=played.kernel, resume=RunResumed(limits=limits)
@@ -97,7 +97,7 @@ async def test_what_is_written_is_judged_also_when_nothing_is_left() -> None:
 
 
 async def test_an_answer_gets_no_more_tokens_than_are_left() -> None:
-    company = Company([GOOD, SECOND], guided_by=two_behaviors())
+    company = Company([GOOD, SECOND], base=two_behaviors())
     await company.run(limits=Limits(model_tokens=200))
     assert company.model.allowed == [200, 80]
 
@@ -109,4 +109,4 @@ async def test_the_journal_tells_what_was_spent() -> None:
     assert fold(played.entries).spent == company.account.spent
     assert [record.task for record in played.records(ModelAsked)] == ["generate", "generate", "judge"]
     assert played.state.models == ("fake:model",)
-    assert played.sources[-1] != GUIDED
+    assert played.sources[-1] != BY_BASE

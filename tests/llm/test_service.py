@@ -9,14 +9,14 @@ import pytest
 
 from engine.play import Played, play
 from llm.fake_chat import FakeChat, judged, written
-from llm.test_planner import GOOD, GUIDED, PRICES, guide
+from llm.test_planner import BY_BASE, GOOD, PRICES, base_planner
 from notebook_bcc.errors import PlannerBudgetSpent, PlannerUnreachable
 from notebook_bcc.journal.records import PlanningAnswered, Warned
 from notebook_bcc.llm.client import Account, Asker
 from notebook_bcc.llm.limits import Fallback
 from notebook_bcc.llm.planner import LlmPlanner
 from notebook_bcc.llm.prompt.files import read_prompts
-from notebook_bcc.llm.service import TOLD, ModelService
+from notebook_bcc.llm.service import SPENT_KEY, ModelService
 from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.limits import Budget
 from notebook_bcc.protocol.vocabulary import State
@@ -36,7 +36,7 @@ def model_service(
     def made() -> LlmPlanner:
         account = Account(budget=Budget(), prices=PRICES, secrets=[SECRET])
         return LlmPlanner(
-            guide=guide(),
+            base=base_planner(),
             generating=Asker(model, account, timeout=30.0),
             planning=Asker(judge, account, timeout=30.0) if judge is not None else None,
             prompts=read_prompts(),
@@ -49,7 +49,7 @@ def model_service(
 def told(played: Played) -> list[dict[str, object]]:
     """What the judgements said that models took."""
     extras = [one.response.metadata.model_extra or {} for one in played.records(PlanningAnswered)]
-    return [extra[TOLD] for extra in extras if TOLD in extra]
+    return [extra[SPENT_KEY] for extra in extras if SPENT_KEY in extra]
 
 
 async def test_a_run_is_planned_and_told_what_its_models_took() -> None:
@@ -67,8 +67,8 @@ async def test_a_run_is_planned_and_told_what_its_models_took() -> None:
     [
         ([GOOD], "n = 40 + 2", 1),
         ([MISSED, GOOD], "n = 40 + 2", 2),
-        ([MISSED, written("k = 1")], GUIDED, 2),
-        (["nonsense"], GUIDED, 2),
+        ([MISSED, written("k = 1")], BY_BASE, 2),
+        (["nonsense"], BY_BASE, 2),
     ],
 )
 async def test_two_workers_that_take_turns_over_http_do_what_one_does(
@@ -115,7 +115,7 @@ async def test_a_budget_is_that_of_the_process_and_then_the_playbook_writes() ->
     again.spent = planner.spent
     played = await play(again)
     assert played.state.fsm is State.WORKFLOW_COMPLETED
-    assert played.sources[-1] == GUIDED
+    assert played.sources[-1] == BY_BASE
     assert any("the budget of 1 calls is used up" in one.message for one in played.records(Warned))
     assert any("the budget of 1 calls is used up" in source for source in played.sources), "the notebook says why"
     assert len(model.asked) == 1

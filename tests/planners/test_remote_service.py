@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from engine.play import one_step, play, run_code, scripted, workflow
-from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
+from notebook_bcc.errors import EvidenceMissing, PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
+from notebook_bcc.journal.records import RunResumed
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
 from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior
-from notebook_bcc.protocol.messages import Request
+from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import Dialect, State
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.serving import serve
@@ -121,6 +122,41 @@ async def test_a_planner_that_fails_behind_the_service_fails_here_in_the_same_wa
             await anext(planner.generate(request(2)))
         assert failed.value.retry_after == 7.0
         await planner.close()
+
+
+@pytest.mark.parametrize("asked", ["plan", "generate"])
+async def test_a_planner_that_lacks_evidence_stops_the_run_which_can_be_resumed_and_says_what_is_missing(
+    asked: str,
+) -> None:
+    script = one_step(run_code("x = 1"))
+    refusal = EvidenceMissing(planner="far", needs=["rows"])
+    refused: list[str] = []
+
+    async def plan(request: Request) -> PlanningResponse:
+        if asked == "plan" and request.observation.location.current.step_id and not refused:
+            refused.append("plan")
+            raise refusal
+        return await script.plan(request)
+
+    async def generate(request: Request) -> AsyncIterator[Any]:
+        if asked == "generate" and not refused:
+            refused.append("generate")
+            raise refusal
+        async for item in script.generate(request):
+            yield item
+
+    async with service(CallablePlanner(plan=plan, generate=generate)) as address:
+        planner = RemotePlanner(address)
+        first = await play(planner)
+        stopped = first.state.stopped
+        assert stopped is not None
+        assert "rows" in stopped.detail
+        assert first.state.fsm is not State.WORKFLOW_COMPLETED
+        assert refused == [asked]
+        resumed = await play(planner, journal=first.journal, resume=RunResumed())
+        await planner.close()
+    assert resumed.state.fsm is State.WORKFLOW_COMPLETED
+    assert resumed.sources == ["x = 1"]
 
 
 async def test_a_wrong_token_is_said_and_a_request_that_is_none_is_explained() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notebook_bcc.errors import PlanInvalid, PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
+from notebook_bcc.errors import PlanInvalid, PlannerUnreachable, PositionUnknown, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.planners.script.values import Behavior, Break, Fail, StageScript, StepScript
@@ -292,8 +292,18 @@ async def test_a_peer_that_sends_no_state_is_understood_by_its_location_and_feed
 
 
 async def test_a_step_the_script_does_not_know_is_an_error_that_names_those_it_has() -> None:
-    with pytest.raises(PlannerAnswerInvalid, match=r"'load/nowhere'.*load/read"):
+    with pytest.raises(PositionUnknown, match=r"'nowhere' in stage 'load'; it has: read") as caught:
         await three().plan(request(State.STEP_RUNNING, step="nowhere"))
+    assert (caught.value.stage_id, caught.value.step_id) == ("load", "nowhere")
+    assert "read" in caught.value.known["load"]
+
+
+@pytest.mark.parametrize(
+    "state", [State.STAGE_RUNNING, State.STEP_RUNNING, State.STEP_COMPLETED, State.STAGE_COMPLETED]
+)
+async def test_a_stage_the_script_does_not_know_is_an_error_whatever_is_asked_about_it(state: State) -> None:
+    with pytest.raises(PositionUnknown, match="stage 'elsewhere'; it has: load"):
+        await three().plan(request(state, stage="elsewhere"))
 
 
 async def test_silence_lasts_as_many_attempts_as_the_script_says() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from engine.play import AUTO, play
-from notebook_bcc.errors import PlannerAnswerInvalid
+from notebook_bcc.errors import EvidenceMissing, PlannerAnswerInvalid, PositionUnknown
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import PlanUpdateDecided, RunResumed, RunStopped
 from notebook_bcc.planners.interface import ActionData
 from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.folder import open_playbook
 from notebook_bcc.playbook.planner import PlaybookPlanner
 from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import ActionProblem, BehaviorFeedback, Request
@@ -297,10 +298,37 @@ async def test_a_rule_that_fails_on_these_facts_is_an_error_with_its_line() -> N
 
 
 async def test_a_place_the_playbook_does_not_know_is_an_error() -> None:
-    with pytest.raises(PlannerAnswerInvalid, match="no stage 'other'; it has: load, model"):
+    with pytest.raises(PositionUnknown, match="no stage 'other'; it has: load, model"):
         await planner().plan(request(State.STAGE_RUNNING, stage="other"))
-    with pytest.raises(PlannerAnswerInvalid, match="no step 'other'"):
+    with pytest.raises(PositionUnknown, match="no stage 'other'"):
+        await planner().plan(request(State.STAGE_COMPLETED, stage="other"))
+    with pytest.raises(PositionUnknown, match="no step 'other'"):
         await content(request(State.BEHAVIOR_RUNNING, step="other"))
+
+
+@pytest.mark.parametrize("inputs", [None, {}, {"target": "price"}, {"data": ""}, "houses.csv"])
+async def test_a_required_input_that_is_missing_is_asked_for_by_its_name(inputs: object) -> None:
+    built_in = PlaybookPlanner(load_playbook(open_playbook("dslc")))
+    asked = request(State.IDLE, stage=None, inputs=inputs)
+    with pytest.raises(EvidenceMissing, match=r"inputs\.data must be given") as caught:
+        await built_in.plan(asked)
+    assert caught.value.needs == ("inputs",)
+
+
+async def test_the_words_of_the_first_document_name_the_table_and_the_goal_too() -> None:
+    built_in = PlaybookPlanner(load_playbook(open_playbook("dslc")))
+    asked = request(
+        State.IDLE, stage=None, inputs=None, csv_file_path="houses.csv", problem_description="Which are dear?"
+    )
+    answer = await built_in.plan(asked)
+    assert answer.context_update.workflow_update is not None
+    assert answer.context_update.workflow_update.stages[0].id == "structure"
+
+
+async def test_a_text_without_its_variable_names_the_variable() -> None:
+    with pytest.raises(EvidenceMissing, match=r"lacks variables: rows \(stages/load\.yaml, line") as caught:
+        await content(request(State.BEHAVIOR_RUNNING, step="read", behavior="read.2"))
+    assert caught.value.needs == ("rows",)
 
 
 async def test_steps_and_stages_end_when_nothing_remains() -> None:

@@ -20,13 +20,13 @@ from typing import Any
 
 import notebook_bcc
 from notebook_bcc.kernel.inside.probe import Values, encode
+from notebook_bcc.lifecycle.saver import delivered_document
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import load_marked
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
 from notebook_bcc.protocol.vocabulary import CellType
-from notebook_bcc.runs.saver import delivered_document
 
 DSLC = Path(notebook_bcc.__file__).parent / "playbooks" / "dslc"
 _QUICK = ("structure", "integrity")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from pathlib import Path
 from typing import Any
@@ -239,3 +240,38 @@ def test_no_cell_is_longer_than_forty_lines(tmp_path: Path) -> None:
     played = play(tmp_path, table, target="y", stages=("integrity", "exploration"))
     long = {source.splitlines()[0]: source.count("\n") + 1 for source in played.cells if source.count("\n") >= 45}
     assert not long
+
+
+DAYS = [datetime.date(2020, 1 + row % 12, 1 + row % 28) for row in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        (DAYS, ["month", "day_of_week", "day_of_year"]),
+        (pd.Series(DAYS, dtype="category"), ["month", "day_of_year"]),
+        (pd.period_range("2020-01", periods=ROWS, freq="M"), ["year", "month"]),
+        (pd.period_range("2020-01-01", periods=ROWS, freq="D"), ["month", "day_of_week"]),
+        ([datetime.time(row % 24, row % 60) for row in range(ROWS)], ["hour", "minute"]),
+    ],
+    ids=["dates", "categories of dates", "months", "days", "times"],
+)
+def test_dates_times_and_periods_that_are_no_text_are_read(tmp_path: Path, values: Any, parts: list[str]) -> None:
+    done = play(tmp_path, pd.DataFrame({"x": values, **other_columns()}), target="y")
+    assert {f"x_{part}" for part in parts} <= set(done.names["df_clean"].columns)
+    assert done.names["unread"] == {}
+
+
+@pytest.mark.parametrize("text", [["a"], []], ids=["with text", "numbers alone"])
+def test_infinity_is_a_missing_value_whose_column_is_named(tmp_path: Path, text: list[str]) -> None:
+    table = pd.DataFrame({"x": column([1.0, float("inf"), 2.0, float("-inf"), 3.0, 4.0]), **other_columns()})  # type: ignore[list-item]
+    table.loc[3, "y"] = float("inf")
+    for name in text:
+        table[name] = column(["red", "green"])
+    done = play(tmp_path, table, target="y")
+    assert done.names["unread"] == {"x": 20, "y": 1}
+    assert "missing from here on: 20 in `x` (such as `inf`), 1 in `y`" in done.prose
+    assert np.isfinite(done.names["df_clean"][["size", "y"]]).all(axis=None)
+    assert len(done.names["df_clean"]) == ROWS - 1
+    with at_work_in(tmp_path):
+        assert done.names["prepare"](table.head(2))["x"].isna().tolist() == [False, True]

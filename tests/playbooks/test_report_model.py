@@ -115,3 +115,24 @@ def test_a_number_in_groups_among_others_is_read_and_what_is_none_is_counted(tmp
     rows = read(model, tmp_path, b'income,age\n"1,234.50",30\nnone of it,40\n1500,50\n')
     assert model.doubts(rows)["unread"] == {"income": [1, ["none of it"]]}
     assert model.ready(rows)["income"].tolist()[::2] == [1234.5, 1500]
+
+
+def test_rows_that_are_all_text_are_read_like_those_of_a_typed_file(tmp_path: Path) -> None:
+    table = pandas.DataFrame(
+        {
+            "town": ["Rome", "Oslo"] * 30,
+            "code": ["007", "011", "013"] * 20,
+            "day": pandas.date_range("2020-01-01", periods=60),
+            "sold": [True, False, False] * 20,
+            "rooms": [1, 2, 3, 4] * 15,
+            "size": [float(row[1]) for row in houses(60)],
+            "price": [float(row[3]) for row in houses(60)],
+        }
+    )
+    table.to_parquet(tmp_path / "data.parquet")
+    model = saved(tmp_path, "data.parquet", "price")
+    table.to_csv(tmp_path / "new.csv", index=False)
+    rows = pandas.read_csv(tmp_path / "new.csv", dtype="str")
+    expected = model.ready(model.read(tmp_path / "data.parquet"))
+    pandas.testing.assert_frame_equal(model.ready(rows), expected, check_dtype=False)
+    assert model.doubts(rows) == {"unread": {}, "unknown": {}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import datetime
 import gzip
 import io
 import json
@@ -178,6 +179,33 @@ def test_parquet_files_are_read_with_their_types(tmp_path: Path) -> None:
     assert raw["n"].tolist() == [1, 2]
     assert str(raw["day"].dtype).startswith("datetime64")
     assert "damaged" in opened(tmp_path, "b.parquet", b"PAR1....PAR1").names["problem"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_bytes_in_a_file_are_texts(tmp_path: Path, form: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"n": [1, 2, 3], "code": [b"AB", None, "ü".encode()]})
+    getattr(table, f"to_{form}")(tmp_path / f"a.{form}")
+    raw = opened(tmp_path, f"a.{form}").names["raw"]
+    assert raw["code"].fillna("").tolist() == ["AB", "", "ü"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_columns_of_arrow_types_are_ordinary_ones(tmp_path: Path, form: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    noon = datetime.time(12, 30)
+    table = pandas.DataFrame(
+        {
+            "n": pandas.Series([1, None, 3], dtype="int64[pyarrow]"),
+            "at": pandas.Series([noon] * 3, dtype="time64[us][pyarrow]"),
+            "town": pandas.Series(["Rome", None, "Ulm"], dtype="string[pyarrow]"),
+        }
+    )
+    getattr(table, f"to_{form}")(tmp_path / f"a.{form}")
+    raw = opened(tmp_path, f"a.{form}").names["raw"]
+    assert [str(kind) for kind in raw.dtypes][:2] == ["float64", "object"]
+    assert raw["at"].tolist() == [noon] * 3
 
 
 def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:

@@ -35,22 +35,27 @@ def opened(folder: Path, text: str, *, lang: str = "en", test: str | None = None
 
 @pytest.mark.parametrize(
     ("said", "meant"),
-    [("SalePrice", "SalePrice"), (" saleprice ", "SalePrice"), ("LOT", "LotArea"), ("über", "Übergröße")],
+    [("SalePrice", "SalePrice"), (" saleprice ", "SalePrice"), ("LOTAREA", "LotArea"), ("übergrösse", "Übergröße")],
 )
-def test_a_target_is_found_whatever_its_case_and_ending(tmp_path: Path, said: str, meant: str) -> None:
+def test_a_target_is_found_whatever_its_case_and_spaces(tmp_path: Path, said: str, meant: str) -> None:
     play = opened(tmp_path, HOUSES, target=said)
     assert play.names["target"] == meant
     assert play.names["target_source"] == "given"
     assert ("It was named as" in play.prose) == (said != meant)
 
 
-@pytest.mark.parametrize("said", ["Sale", "price_of_sale", "Nothing"])
+@pytest.mark.parametrize("said", ["Sale", "price_of_sale", "Nothing", "SalePric", "LOT"])
 def test_a_target_that_is_not_clear_is_asked_for_with_close_names(tmp_path: Path, said: str) -> None:
     play = opened(tmp_path, HOUSES, target=said)
     assert "target" not in play.names
     assert play.names["wanted_columns"] == {said: ""}
     assert 0 < len(play.names["close_names"]) <= 8
     assert f"no column `{said}`" in play.prose
+
+
+def test_a_name_that_was_begun_is_offered_first(tmp_path: Path) -> None:
+    play = opened(tmp_path, HOUSES, target="l")
+    assert play.names["close_names"] == ["LotArea"]
 
 
 def test_the_answer_to_the_question_is_the_target(tmp_path: Path) -> None:

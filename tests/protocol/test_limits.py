@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from notebook_bcc.api.options import RunOptions
 from notebook_bcc.engine.state import RunState
+from notebook_bcc.lifecycle.operations import used_of_limits
 from notebook_bcc.protocol.limits import STOPPING_LIMITS, Limits
-from notebook_bcc.runs.lifecycle import used_of_limits
 
 # Nobody has asked to set these from the command line.
-WITHOUT_OPTION = {"actions_per_behavior", "output_bytes", "kernel_restarts", "debug_attempts"}
+WITHOUT_OPTION = {"output_bytes", "kernel_restarts", "debug_attempts"}
 
 
 def test_without_stops_every_limit_that_stops_a_run_is_off_and_the_others_stay() -> None:
@@ -26,6 +26,7 @@ def test_every_limit_has_an_option_or_a_reason_to_have_none() -> None:
     options = RunOptions(
         max_actions=1,
         max_behaviors=1,
+        max_actions_per_behavior=1,
         max_seconds=1,
         cell_timeout=1,
         budget_tokens=1,

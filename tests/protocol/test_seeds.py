@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,8 +24,8 @@ from notebook_bcc.protocol.messages import ContextFilter, GeneratingResponse, Pl
 from notebook_bcc.protocol.ndjson import LineDecoder
 from notebook_bcc.protocol.observation import Context, Current, Goals, Progress
 from notebook_bcc.protocol.schemas import message_schemas
+from seeds.pages import HASHES, documents, page
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 BLOCK = re.compile(r"^ *```json\n(.*?)^ *```", re.M | re.S)
 COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
 STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
@@ -37,11 +36,10 @@ OUTLINED = ("workflow_update", "stage_steps_update", "todo_list_update")
 def examples() -> list[tuple[str, str]]:
     """(document and line, example) of every block, comments and placeholders taken out."""
     found = []
-    for seed in sorted(SEEDS.glob("*.txt")) if SEEDS.is_dir() else []:
-        text = seed.read_text(encoding="utf-8")
+    for name, text in documents().items():
         for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start()) + 1
-            found.append((f"{seed.name[:3]}:{line}", cleaned(block[1])))
+            found.append((f"{name}:{line}", cleaned(block[1])))
     return found
 
 
@@ -163,13 +161,16 @@ def check(value: Any) -> None:
     KINDS[kind](value)
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the seed documents are not here: no folder {SEEDS}")
 def test_the_examples_of_all_five_documents_are_found() -> None:
+    assert all(page(name) for name in HASHES)
     assert {name[:3] for name, _ in examples()} == {"000", "001", "002", "003", "004"}
     assert len(examples()) > 50
 
 
-@pytest.mark.parametrize(("name", "text"), examples() or [pytest.param("", "", marks=pytest.mark.skip("no seeds"))])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    examples() or [pytest.param("", "", marks=pytest.mark.skip("no document is here: its examples were NOT read"))],
+)
 def test_an_example_of_the_seeds_is_read_and_written_again(name: str, text: str) -> None:
     values = values_of(text)
 

@@ -9,10 +9,21 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.types import Message, Scope
 
-from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable
+from notebook_bcc.errors import (
+    EvidenceMissing,
+    PlannerAnswerInvalid,
+    PlannerFailed,
+    PlannerUnreachable,
+    PositionUnknown,
+)
 from notebook_bcc.planners.callable import CallablePlanner
+from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.folder import open_playbook
+from notebook_bcc.playbook.planner import PlaybookPlanner
 from notebook_bcc.protocol.messages import Request
+from notebook_bcc.server.app import build_app
 from server.living import QUESTIONS, TOKEN, Counting, Json, action, body, port_of, service, until
 
 pytestmark = pytest.mark.anyio
@@ -220,6 +231,60 @@ async def test_a_page_of_another_site_is_403(origin: str) -> None:
     assert len(counting.asked) == 1
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "Cross-Site", "", "same-origin, cross-site"])
+async def test_a_browser_that_asks_for_a_page_of_another_origin_makes_nobody_work(method: str, site: str) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client:
+        given = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
+        content = json.dumps(body()) if method == "POST" else None
+        answer = await client.request(method, "/v1/actions?stage_id=s&step_id=t", content=content, headers=given)
+        metrics = await client.get("/metrics", headers=given)
+        page = await client.get("/docs", headers=given)
+    assert [answer.status_code, metrics.status_code, page.status_code] == [403, 403, 200]
+    assert not counting.asked
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none", None])
+async def test_a_get_of_a_program_or_of_our_own_page_makes_the_planner_work(site: str | None) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client:
+        headers = {} if site is None else {"sec-fetch-site": site}
+        answer = await client.get("/v1/actions?stage_id=s&step_id=t", headers=headers)
+    assert answer.status_code == 200
+    assert counting.asked
+
+
+async def test_a_get_under_two_names_or_a_strange_one_makes_nobody_work() -> None:
+    counting = Counting()
+    async with service(counting.planner) as client:
+        port = port_of(client)
+        for host in ("evil.example", "evil.example:80"):
+            assert (await client.get("/v1/actions?step_id=t", headers={"host": host})).status_code == 421
+        for second in (b"evil.example", b"localhost"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /v1/actions?step_id=t HTTP/1.1\r\nHost: localhost\r\nHost: " + second + b"\r\n\r\n")
+            assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+            writer.close()
+    assert not counting.asked
+
+
+async def test_two_names_are_400_whatever_server_carries_the_application() -> None:
+    sent: list[Message] = []
+    scope: Scope = {"type": "http", "method": "GET", "path": "/health", "query_string": b"", "http_version": "1.1"}
+    scope["headers"] = [(b"host", b"localhost"), (b"host", b"localhost")]
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await build_app(Counting().planner)(scope, receive, send)
+    assert sent[0]["status"] == 400
+    assert json.loads(sent[1]["body"])["error"]["code"] == "two_hosts"
+
+
 @pytest.mark.parametrize("path", QUESTIONS)
 @pytest.mark.parametrize(
     ("error", "status", "retry"),
@@ -238,6 +303,42 @@ async def test_a_planner_that_fails_before_its_first_action_is_a_status(
         answer = await client.post(path, json=body(stream=True))
     assert (answer.status_code, answer.headers.get("retry-after")) == (status, retry)
     assert str(error) in error_of(answer)["message"]
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+async def test_a_planner_that_does_not_know_the_place_is_409_with_what_it_knows(path: str) -> None:
+    known = {"work": ("load", "look")}
+    async with service(failing(PositionUnknown(planner="p", stage_id="work", step_id="t", known=known))) as client:
+        answer = await client.post(path, json=body(stream=True))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (409, "unknown_position")
+    assert error["known"] == {"stages": {"work": ["load", "look"]}}
+    assert error["problems"] == [{"path": "observation.location.current.step_id", "problem": "is not known here"}]
+    assert "it has: load, look" in error["message"]
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+async def test_a_planner_that_lacks_evidence_is_409_with_the_names_it_needs(path: str) -> None:
+    async with service(failing(EvidenceMissing(planner="p", needs=["rows", "columns"]))) as client:
+        answer = await client.post(path, json=body(stream=True))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["needs"]) == (409, "missing_evidence", ["rows", "columns"])
+    assert [each["path"] for each in error["problems"]] == [
+        "observation.context.variables.rows",
+        "observation.context.variables.columns",
+    ]
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+async def test_the_built_in_playbook_asks_for_its_table_instead_of_planning_without_it(path: str) -> None:
+    async with service(PlaybookPlanner(load_playbook(open_playbook("dslc")))) as client:
+        sent = body()
+        sent["observation"]["location"]["current"] = {}
+        answer = await client.post(path, json=sent)
+    error = answer.json()["error"]
+    # Content for no step at all is a question about a place; every other question is one for evidence.
+    expected = "unknown_position" if path in ("/generating", "/generate") else "missing_evidence"
+    assert (answer.status_code, error["code"]) == (409, expected)
 
 
 @pytest.mark.parametrize("path", QUESTIONS)

@@ -1,4 +1,4 @@
-"""The front door for Python: `run`, `arun`, `start`, `open`, `list_runs` and the `Run` they give.
+"""The front door for Python: `run`, `arun`, `start`, `open`, `runs` and the `Run` they give.
 
 They are used from `notebook_bcc` itself, which loads each with its first use.
 """

@@ -12,8 +12,8 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.journal.records import Record, RunStopped
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import read_entries
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import read_entries
 from notebook_bcc.views.narration import narrate
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals

@@ -53,8 +53,20 @@ def write_frame(frame: Any, folder: Path, *, name: str, form: str = "parquet", s
         raise RunRefused(f"keeping a DataFrame in a file needs a package more: {error}") from error
     except (TypeError, ValueError, OverflowError, NotImplementedError, OSError) as error:
         reason = " ".join(str(part) for part in error.args)
-        raise RunRefused(f"the DataFrame cannot be kept as {form.capitalize()}: {reason}") from error
+        what = f"the DataFrame cannot be kept as {form.capitalize()}"
+        raise RunRefused(f"{what}{_culprit(table)}: {reason}") from error
     return path
+
+
+def _culprit(table: Any) -> str:  # Any: a DataFrame
+    """Which column it is that no file can hold, as part of a sentence; empty where each of them can be."""
+    for name in table.columns:
+        try:
+            table[[name]].to_parquet(io.BytesIO(), index=False)
+        except (TypeError, ValueError, OverflowError, NotImplementedError):
+            kind = str(table[name].dtype).split(",")[0]
+            return f" because of column {name!r} ({kind}); convert it first, as with .astype(str)"
+    return ""
 
 
 def digest_of(frame: Any) -> str:  # Any: a DataFrame

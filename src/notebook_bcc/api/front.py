@@ -1,4 +1,4 @@
-"""The calls of the front door: `run`, `arun`, `start`, `open` and `list_runs`."""
+"""The calls of the front door: `run`, `arun`, `start`, `open` and `runs`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, Unpack
 
 from notebook_bcc.api.frames import digest_of, is_frame, write_frame
+from notebook_bcc.api.keywords import check_keywords, check_table, keyword_errors
 from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import opened
 from notebook_bcc.api.options import FilePath, RunKeywords, RunOptions, Table, settings_of
@@ -20,7 +21,7 @@ from notebook_bcc.api.prepare import prepare
 from notebook_bcc.api.progress import NoProgress, RunProgress, progress_of
 from notebook_bcc.api.run import Run, begun
 from notebook_bcc.api.worker import Worker
-from notebook_bcc.runs.folder import LAST, find_run, run_folders
+from notebook_bcc.lifecycle.folder import LAST, find_run, run_folders
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
 
@@ -64,8 +65,10 @@ def run(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
     >>> nb.run("words.yaml", run_id="words-1")
     <Run words-1: completed>
     """
-    chosen = RunOptions(**options)
-    return _begin(data, chosen, progress=progress_of(chosen.progress, Words(chosen.settings().lang))).wait()
+    chosen = _chosen(options)
+    with keyword_errors():
+        progress = progress_of(chosen.progress, Words(chosen.settings().lang))
+    return _begin(data, chosen, progress=progress).wait()
 
 
 @_with_every_option
@@ -82,48 +85,58 @@ def start(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
     ...         print(event.record.reason)
     completed
     """
-    return _begin(data, RunOptions(**options), progress=NoProgress())
+    return _begin(data, _chosen(options), progress=NoProgress())
 
 
 @_with_every_option
 async def arun(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
     """The same as `run`, for async code. Cancelling it stops the run, which can be resumed."""
-    chosen = RunOptions(**options)
-    progress = progress_of(chosen.progress, Words(chosen.settings().lang))
-    with tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
+    chosen = _chosen(options)
+    with keyword_errors():
+        progress = progress_of(chosen.progress, Words(chosen.settings().lang))
+    with keyword_errors(), tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = await asyncio.to_thread(_worker, data, chosen, progress, scratch=Path(scratch))
         await _settled(worker.begun, worker)
     await _settled(worker.done, worker)
-    return Run(worker.begun.result().folder, settings, worker=worker)
+    return Run(worker.begun.result().folder, settings, worker=worker, verify=chosen.verify)
 
 
 def open(run: FilePath = LAST, *, runs: FilePath | None = None) -> Run:
     """A run that there is: by its id, the start of one, a path, or the newest one. Raises RunNotFound, RunRefused.
 
     >>> import notebook_bcc as nb
-    >>> nb.open("last").id == nb.list_runs()[0].id
+    >>> nb.open("last").id == nb.runs()[0].id
     True
     """
     settings = settings_of(runs=Path(runs) if runs is not None else None)
     return Run(find_run(settings.runs, str(run)), settings)
 
 
-def list_runs(runs: FilePath | None = None) -> list[Run]:
+def runs(folder: FilePath | None = None) -> list[Run]:
     """The runs kept in a folder, newest first; without one, where runs are kept."""
-    settings = settings_of(runs=Path(runs) if runs is not None else None)
+    settings = settings_of(runs=Path(folder) if folder is not None else None)
     return [Run(folder, settings) for folder in run_folders(settings.runs)]
+
+
+def _chosen(options: RunKeywords) -> RunOptions:
+    """The options, each of a type and a value that make sense. Raises SettingsInvalid."""
+    chosen = RunOptions(**options)
+    check_keywords(chosen)
+    return chosen
 
 
 def _begin(data: Table, options: RunOptions, *, progress: RunProgress) -> Run:
     # What was written for this call is in the run's folder as soon as the run has begun.
-    with tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
+    with keyword_errors(), tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = _worker(data, options, progress, scratch=Path(scratch))
         found = begun(worker)
-    return Run(found.folder, settings, worker=worker)
+    return Run(found.folder, settings, worker=worker, verify=options.verify)
 
 
 def _worker(data: Table, options: RunOptions, progress: RunProgress, *, scratch: Path) -> tuple[Worker, Settings]:
     """The worker of the run, begun. Raises what is wrong with the order."""
+    check_table(data, name="data")
+    check_table(options.test, name="test")
     digests: dict[str, str] = {}
     if is_frame(options.test):
         digests |= {"test": digest_of(options.test)} if options.run_id else {}

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from notebook_bcc.api.options import RunOptions
+from notebook_bcc.api.run_names import opened_by, typed
 from notebook_bcc.errors import RunRefused
+from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, Input, RunFolder
+from notebook_bcc.lifecycle.order import RunOrder
 from notebook_bcc.playbook.folder import builtin_playbooks
-from notebook_bcc.runs.folder import INPUTS_FOLDER, Input
-from notebook_bcc.runs.order import RunOrder
+from notebook_bcc.protocol.plain import canonical_bytes
 from notebook_bcc.wiring import DEFAULT_PLAYBOOK
 
 _DIGEST = "sha256:"
@@ -28,6 +30,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "test": digests.get("test") or _digest(test),
         "target": ", ".join(options.targets),
         "goal": options.goal,
+        "variables": (canonical_bytes(options.variables) or b"").decode() if options.variables else "",
         "time": options.time,
         "group": options.group,
         "sheet": options.sheet,
@@ -40,12 +43,13 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
     return {name: value for name, value in said.items() if value}
 
 
-def check_identity(run_id: str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+def check_identity(folder: RunFolder, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Raises RunRefused unless the run of this id was begun by the same order."""
+    run_id = folder.run_id
     if not before:
         raise RunRefused(
             f"run {run_id!r} was begun without an id of its own, so it cannot be told whether this is the same order; "
-            f"go on with nb.open({run_id!r}).resume() or: nbcc resume {run_id}"
+            f"go on with {opened_by(folder)}.resume() or: nbcc resume {typed(folder)}"
         )
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if names:

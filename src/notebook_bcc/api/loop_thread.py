@@ -7,8 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 _Made = TypeVar("_Made")
@@ -128,15 +127,3 @@ def waited(future: Future[_Made]) -> _Made:
     except BaseException:
         future.cancel()
         raise
-
-
-async def in_thread(call: Callable[[], _Made]) -> _Made:
-    """What a blocking call returns, made in a thread of its own that knows the caller's context variables.
-
-    Not the loop's pool: calls that wait for each other would fill it and wait for ever.
-    """
-    pool = ThreadPoolExecutor(1, thread_name_prefix="nbcc-call")
-    try:
-        return await asyncio.wrap_future(pool.submit(copy_context().run, call))
-    finally:
-        pool.shutdown(wait=False)

@@ -11,12 +11,13 @@ from notebook_bcc.api.identity import check_identity
 from notebook_bcc.api.prepare import Prepared
 from notebook_bcc.errors import RunLocked, RunRefused
 from notebook_bcc.journal.lock import lock_holder
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.lifecycle import begun_with, resumed, started
-from notebook_bcc.runs.order import ResumeOrder
-from notebook_bcc.runs.session import Interaction, Session
-from notebook_bcc.runs.summary import only_delivery_is_left
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.operations import begun_with, resumed, started
+from notebook_bcc.lifecycle.order import ResumeOrder, RunOrder
+from notebook_bcc.lifecycle.redelivery import check_destination, deliver_again, is_elsewhere, redirect
+from notebook_bcc.lifecycle.session import Interaction, Session
+from notebook_bcc.lifecycle.summary import only_delivery_is_left
 from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import journals, run_factories
 
@@ -49,17 +50,25 @@ async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExit
     while True:
         begun = await begun_with(folder, tools.journals) if order.run_id else None
         if begun is not None:
-            check_identity(folder.run_id, begun.identity, order.identity)
+            check_identity(folder, begun.identity, order.identity)
         try:
             if begun is None:
                 new = started(order, root=prepared.settings.runs, factories=tools, interaction=interaction)
                 session = await stack.enter_async_context(new)
                 return Opened(session.folder, session)
             check_free(folder)
+            elsewhere = is_elsewhere(folder, order)
             if await is_over(folder):
+                if elsewhere:
+                    await _deliver_elsewhere(folder, order, interaction)
                 return Opened(folder, None)
+            if elsewhere:
+                check_destination(order)
             again = resumed(folder, prepared.resume, factories=tools, interaction=interaction)
-            return Opened(folder, await stack.enter_async_context(again))
+            session = await stack.enter_async_context(again)
+            if elsewhere:
+                redirect(folder, order)
+            return Opened(folder, session)
         except RunLocked as error:
             has_begun_since = begun is None and await begun_with(folder, tools.journals) is not None
             if not order.run_id or not (prepared.wait or has_begun_since):
@@ -72,6 +81,14 @@ async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExit
             if begun is None or not await is_over(folder):
                 raise
         await asyncio.sleep(_LOOK_EVERY)
+
+
+async def _deliver_elsewhere(folder: RunFolder, order: RunOrder, interaction: Interaction) -> None:
+    """Of a run that is over: what it has made goes to the place that this call names."""
+    stopped = (await load_state(folder, journals())).stopped
+    is_completed = stopped is not None and stopped.reason == "completed"
+    for remark in await asyncio.to_thread(deliver_again, folder, order, whole=is_completed):
+        interaction.warn(remark)
 
 
 def check_free(folder: RunFolder) -> None:

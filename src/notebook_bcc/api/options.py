@@ -15,6 +15,7 @@ from notebook_bcc.settings import Settings, read_address, read_settings, read_to
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
+NotebookDetail = Literal["summary", "cells"]
 FilePath = str | PathLike[str]
 Table = Any  # Any: a path, or a DataFrame of a library that we do not import
 
@@ -28,6 +29,7 @@ class RunOptions:
     target: str | Sequence[str] = ()
     test: Table = None
     goal: str = ""
+    variables: Mapping[str, Any] | None = None  # Any: JSON values
     time: str = ""
     group: str = ""
     sheet: str = ""
@@ -53,6 +55,8 @@ class RunOptions:
     prices: FilePath | None = None
     prompts: FilePath | None = None
     dialect: Dialect | None = None
+    stream: bool | None = None
+    notebook_detail: NotebookDetail | None = None
     token_file: FilePath | None = None
     kernel: str = "python3"
     kernel_url: str | None = None
@@ -63,6 +67,7 @@ class RunOptions:
     interactive: bool | None = None
     max_actions: int | None = None
     max_behaviors: int | None = None
+    max_actions_per_behavior: int | None = None
     max_seconds: float | None = None
     cell_timeout: float | None = None
     runs: FilePath | None = None
@@ -71,7 +76,7 @@ class RunOptions:
     @property
     def targets(self) -> tuple[str, ...]:
         """The columns to predict. A frame may have columns that are called by numbers."""
-        named = (self.target,) if isinstance(self.target, str | int) else tuple(self.target)
+        named = (self.target,) if isinstance(self.target, str | int) else tuple(self.target or ())
         return tuple(str(one) for one in named if one != "")
 
     @property
@@ -82,6 +87,8 @@ class RunOptions:
             on_error=self.on_error,
             on_unachieved=self.on_unachieved,
             strict_actions=self.strict_actions,
+            stream=self.stream,
+            notebook_detail=self.notebook_detail,
         )
 
     @property
@@ -100,6 +107,7 @@ class RunOptions:
         return self.budgets | given(
             actions=self.max_actions,
             behaviors_per_step=self.max_behaviors,
+            actions_per_behavior=self.max_actions_per_behavior,
             run_seconds=self.max_seconds,
             cell_seconds=self.cell_timeout,
         )
@@ -122,6 +130,7 @@ class RunKeywords(TypedDict, total=False):
     target: str | Sequence[str]
     test: Table
     goal: str
+    variables: Mapping[str, Any] | None  # Any: JSON values
     time: str
     group: str
     sheet: str
@@ -147,6 +156,8 @@ class RunKeywords(TypedDict, total=False):
     prices: FilePath | None
     prompts: FilePath | None
     dialect: Dialect | None
+    stream: bool | None
+    notebook_detail: NotebookDetail | None
     token_file: FilePath | None
     kernel: str
     kernel_url: str | None
@@ -157,6 +168,7 @@ class RunKeywords(TypedDict, total=False):
     interactive: bool | None
     max_actions: int | None
     max_behaviors: int | None
+    max_actions_per_behavior: int | None
     max_seconds: float | None
     cell_timeout: float | None
     runs: FilePath | None
@@ -206,8 +218,11 @@ class ResumeKeywords(TypedDict, total=False):
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
     strict_actions: bool | None
+    stream: bool | None
+    notebook_detail: NotebookDetail | None
     max_actions: int | None
     max_behaviors: int | None
+    max_actions_per_behavior: int | None
     max_seconds: float | None
     cell_timeout: float | None
     budget_tokens: int | None

@@ -1,4 +1,7 @@
-"""A run as a cell of a notebook shows it: the head of its report, with links. Everything that is shown is escaped."""
+"""A run as a cell of a notebook shows it: the head of its report, with links.
+
+All of it is escaped; only of the answer, which is Markdown, what is no HTML is drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
+
+from notebook_bcc.notebook.export.markup import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ def run_html(page: RunPage) -> str:
     parts = [
         f"<p><strong>{escape(page.title)}</strong><br><small>{about}</small></p>",
         f"<p>{escape(page.score)}</p>" if page.score else "",
-        f'<p style="white-space: pre-wrap">{escape(page.answer)}</p>' if page.answer else "",
+        Markup().render_text(page.answer) if page.answer else "",
         f"<p>{' · '.join(_link(path) for path in page.files)}</p>" if page.files else "",
     ]
     return f"<div>{''.join(parts)}</div>"

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from notebook_bcc.api.identity import identity_of
 from notebook_bcc.api.options import RunOptions
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.lifecycle.data_check import check_place
+from notebook_bcc.lifecycle.data_files import DataWish, format_of, is_script
+from notebook_bcc.lifecycle.folder import RunFolder, check_run_id
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.order import ResumeOrder, RunOrder
 from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
 from notebook_bcc.protocol.limits import Limits, Policies
+from notebook_bcc.protocol.plain import canonical_bytes
 from notebook_bcc.protocol.specs import LlmPlannerSpec
 from notebook_bcc.protocol.vocabulary import Language
-from notebook_bcc.runs.data_check import check_place
-from notebook_bcc.runs.data_files import DataWish, format_of, is_script
-from notebook_bcc.runs.folder import RunFolder, check_run_id
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.order import ResumeOrder, RunOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import (
     LLM_PLANNER,
@@ -53,6 +56,8 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     """
     _check_limits(options)
     settings = options.settings()
+    if options.stream is not None and options.planner in (*_EMBEDDED, SCRIPT_PLANNER):
+        raise SettingsInvalid("--stream and --no-stream are for a planner at an address: give one with --planner")
     given_id = check_run_id(options.run_id) if options.run_id else ""
     wish = data_wish(what, options, lang=settings.lang)
     default = PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER
@@ -62,6 +67,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         name=options.name,
         planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
         goal=options.goal,
+        variables=starting_variables(options, has_data=wish is not None),
         policies=_policies(options, settings, embedded=wish is not None and options.planner in _EMBEDDED),
         limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
         kernel_spec=kernel_spec(settings, options.kernel),
@@ -99,9 +105,24 @@ async def models_of(folder: RunFolder, order: ResumeOrder) -> ChoiceFiles | None
     return files
 
 
+def starting_variables(options: RunOptions, *, has_data: bool) -> dict[str, Any]:  # Any: JSON values
+    """The variables that the run begins with. Raises SettingsInvalid."""
+    found = dict(options.variables or {})
+    for name, value in found.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise SettingsInvalid(f"a starting variable cannot be called {name!r}: use letters, digits and _")
+        if canonical_bytes(value) is None:
+            raise SettingsInvalid(f"the starting variable {name!r} is not a JSON value: {type(value).__name__}")
+    if has_data and INPUTS in found:
+        raise SettingsInvalid(f"{INPUTS!r} is the variable that says which data the run has: choose another name")
+    return found
+
+
 def _policies(options: RunOptions, settings: Settings, *, embedded: bool) -> Policies:
     # The playbook's own changes are put to whoever is there, and accepted where nobody is.
     offered = {"confirm": "offer"} if embedded else {}
+    if options.images and options.notebook_detail is not None:
+        raise SettingsInvalid("give --images or --notebook-detail, not both: each says what goes along of the notebook")
     detail = {"notebook_detail": "figures"} if options.images else {}
     return Policies(**{"interactive": settings.interactive_mode, **offered, **detail, **options.policies})
 

@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.views.narration import local_time, narrate, one_line
 from notebook_bcc.views.overview import step_counts
 from notebook_bcc.views.words import Words

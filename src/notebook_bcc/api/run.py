@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar, Unpack
 
 from notebook_bcc.api.events import RunEvent, watched
 from notebook_bcc.api.frames import is_frame, read_frame, write_frame
+from notebook_bcc.api.keywords import check_keywords, check_one_of, keyword_errors
 from notebook_bcc.api.loop_thread import loop_thread
 from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import Opened, resuming
@@ -20,21 +21,22 @@ from notebook_bcc.api.options import ResumeKeywords, RunOptions
 from notebook_bcc.api.page import RunPage, run_html
 from notebook_bcc.api.prepare import models_of
 from notebook_bcc.api.progress import NoProgress, progress_of
+from notebook_bcc.api.run_names import opened_by, typed
 from notebook_bcc.api.worker import Worker
 from notebook_bcc.errors import NotebookFailed, RunRefused
 from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.lifecycle.data_files import answer_inputs
+from notebook_bcc.lifecycle.deliverables import read_summary
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run
+from notebook_bcc.lifecycle.order import Restart, ResumeOrder
+from notebook_bcc.lifecycle.predict import MODEL, Predictions, PredictOrder, predict
+from notebook_bcc.lifecycle.summary import summarize
+from notebook_bcc.lifecycle.verify import VERIFIED
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType
-from notebook_bcc.runs.data_files import answer_inputs
-from notebook_bcc.runs.deliverables import read_summary
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run
-from notebook_bcc.runs.order import Restart, ResumeOrder
-from notebook_bcc.runs.predict import MODEL, Predictions, PredictOrder, predict
-from notebook_bcc.runs.summary import summarize
-from notebook_bcc.runs.verify import VERIFIED
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.words import Words
@@ -75,10 +77,13 @@ class Run:
     What it says is read from the run's folder each time it is asked. Iterating gives what happens, while it happens.
     """
 
-    def __init__(self, folder: RunFolder, settings: Settings, *, worker: Worker | None = None) -> None:
+    def __init__(
+        self, folder: RunFolder, settings: Settings, *, worker: Worker | None = None, verify: bool = True
+    ) -> None:
         self._folder = folder
         self._settings = settings
         self._worker = worker
+        self._verify = verify
 
     @property
     def id(self) -> str:
@@ -205,7 +210,7 @@ class Run:
         target: str | Sequence[str] = (),
         restart: Restart = "behavior",
         accept_differences: bool = False,
-        verify: bool = True,
+        verify: bool | None = None,
         progress: bool | None = None,
         background: bool = False,
         **options: Unpack[ResumeKeywords],
@@ -213,9 +218,12 @@ class Run:
         """Go on from the last completed action, and wait until the run stops again.
 
         `answers` and `target` tell the planner what it has asked. With `background` the call returns as soon as the run
-        goes on: `for event in run.resume(background=True): ...`. Raises RunLocked, RunRefused.
+        goes on: `for event in run.resume(background=True): ...`. `verify` is as the run was begun, unless it is said.
+        Raises RunLocked, RunRefused.
         """
         said = RunOptions(target=target, **options)
+        check_keywords(said)
+        check_one_of(restart, Restart, name="restart")
         told = [*(answers or {}).items(), *(("target", one) for one in said.targets)]
         order = ResumeOrder(
             restart=restart,
@@ -226,11 +234,13 @@ class Run:
         )
         words = Words(self._settings.lang)
         shown = NoProgress() if background else progress_of(progress, words)
-        models = _done(models_of(self._folder, order))
+        with keyword_errors():
+            models = _done(models_of(self._folder, order))
         for line, _ in model_lines(models, words) if models is not None else []:
             shown.say(line)
         opening = resuming(self._folder, order, settings=self._settings)
-        self._worker = Worker(opening, verify=verify, progress=shown)
+        self._verify = self._verify if verify is None else verify
+        self._worker = Worker(opening, verify=self._verify, progress=shown)
         begun(self._worker)
         return self if background else self.wait()
 
@@ -332,8 +342,8 @@ def _paused(worker: Worker, run: Run, words: Words) -> KeyboardInterrupt:
     except KeyboardInterrupt:
         worker.stop("stopped by Ctrl-C")
         _drawn_until_done(worker)
-    status = run.status
-    way = "" if status == "completed" else f"; go on with nb.open({run.id!r}).resume() or: nbcc resume {run.id}"
+    status, folder = run.status, RunFolder(run.folder)
+    way = "" if status == "completed" else f"; go on with {opened_by(folder)}.resume() or: nbcc resume {typed(folder)}"
     return KeyboardInterrupt(f"run {run.id} is {status}{way}")
 
 

@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager
 from notebook_bcc.api.loop_thread import loop_thread
 from notebook_bcc.api.opening import Opened
 from notebook_bcc.api.progress import RunProgress
-from notebook_bcc.runs.outline import keep_outline
-from notebook_bcc.runs.session import Interaction, Session
+from notebook_bcc.lifecycle.outline import keep_outline
+from notebook_bcc.lifecycle.session import Interaction, Session
 
 _log = logging.getLogger(__name__)
 

@@ -14,13 +14,13 @@ from notebook_bcc.cli.console import ConsolePerson
 from notebook_bcc.cli.ending import report
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.journal.records import RunResumed
-from notebook_bcc.runs.data_files import answer_inputs
-from notebook_bcc.runs.deliverables import delivered_files
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.lifecycle import widened
-from notebook_bcc.runs.outline import keep_outline
-from notebook_bcc.runs.session import Delivery, Interaction, Session
+from notebook_bcc.lifecycle.data_files import answer_inputs
+from notebook_bcc.lifecycle.deliverables import delivered_files
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.operations import widened
+from notebook_bcc.lifecycle.outline import keep_outline
+from notebook_bcc.lifecycle.session import Delivery, Interaction, Session
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals
 

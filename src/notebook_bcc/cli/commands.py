@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from notebook_bcc.api.run_names import typed
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.options.run import LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.cli.resume import go_on
-from notebook_bcc.runs.folder import find_run
-from notebook_bcc.runs.lifecycle import answer_run, cancel_run, pause_run
-from notebook_bcc.runs.order import ResumeOrder
+from notebook_bcc.lifecycle.folder import find_run
+from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run
+from notebook_bcc.lifecycle.order import ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import run_factories
 
@@ -27,7 +28,7 @@ async def pause_command(run: RunArgument, comment: CommentOption = "", runs: Run
     """Let a run stop after its current action. It can be resumed."""
     folder = find_run(settings_of(runs=runs).runs, run)
     await pause_run(folder, comment=comment, factories=run_factories())
-    print(f"run {folder.run_id} stops after its current action; go on with: nbcc resume {folder.run_id}")
+    print(f"run {folder.run_id} stops after its current action; go on with: nbcc resume {typed(folder)}")
 
 
 async def cancel_command(run: RunArgument, comment: CommentOption = "", runs: RunsOption = None) -> None:
@@ -78,5 +79,5 @@ async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str
         return Exit.COMPLETED
     if resume:
         return await go_on(folder, ResumeOrder(), settings=settings)
-    print(f"the change of the plan is {word}; nobody carries the run out. Go on with: nbcc resume {folder.run_id}")
+    print(f"the change of the plan is {word}; nobody carries the run out. Go on with: nbcc resume {typed(folder)}")
     return Exit.COMPLETED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from notebook_bcc.engine.state import Behavior, LevelState, Machine, PlannerContext, Position, RunState
+from notebook_bcc.engine.state import BehaviorState, LevelState, Machine, PlannerContext, Position, RunState
 from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress, Observation
@@ -48,7 +48,9 @@ def derived_state(request: Request) -> tuple[RunState, tuple[str, ...]]:
         stages=_level(progress.stages, location.goals.stage),
         steps=_level(progress.steps, location.goals.step),
         behaviors=_level(progress.behaviors, location.goals.behavior),
-        behavior=Behavior(errors=told.errors, missing=told.missing_outputs) if told is not None else Behavior(),
+        behavior=BehaviorState(errors=told.errors, missing=told.missing_outputs)
+        if told is not None
+        else BehaviorState(),
         planner_context=PlannerContext(
             variables=dict(context.variables),
             todo=context.todo_list,

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from notebook_bcc.api.run_names import typed
 from notebook_bcc.cli.codes import Exit, exit_of_stop
 from notebook_bcc.cli.console import option_lines
 from notebook_bcc.cli.view.plain import View
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.lifecycle.deliverables import DeliveredFile, read_summary
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.saver import models_used
+from notebook_bcc.lifecycle.session import Delivery
+from notebook_bcc.lifecycle.verify import Verification
 from notebook_bcc.notebook.export.report import file_size
 from notebook_bcc.protocol.messages import Question
 from notebook_bcc.protocol.summary import Summary
-from notebook_bcc.runs.deliverables import DeliveredFile, read_summary
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.saver import models_used
-from notebook_bcc.runs.session import Delivery
-from notebook_bcc.runs.verify import Verification
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import cost_of, one_line, safe
 from notebook_bcc.views.overview import result_facts
@@ -32,7 +33,7 @@ _OPTIONS_SHOWN = 20
 
 def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View, words: Words) -> Exit:
     """Say what there is now, how good it is and how to go on; the exit code that goes with it."""
-    stopped, run_id = state.stopped, folder.run_id
+    stopped, run_id, run = state.stopped, folder.run_id, typed(folder)
     reason = stopped.reason if stopped is not None else "interrupted"
     summary = read_summary(folder) if reason == "completed" else None
     view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason, summary=summary))
@@ -40,19 +41,19 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
     if state.spent.calls:
         view.say(_models_line(state, words))
     if delivery.left_out:
-        view.say(words("left_out", count=delivery.left_out, run=run_id))
+        view.say(words("left_out", count=delivery.left_out, run=run))
     if reason == "waiting" and state.question is not None:
-        _say_question(state.question, run_id, view, words)
+        _say_question(state.question, run, view, words)
     elif reason == "waiting":
-        view.say(words("answer_with", command=f"nbcc confirm {run_id} --resume"))
+        view.say(words("answer_with", command=f"nbcc confirm {run} --resume"))
     elif reason == "cancelled":
-        view.say(words("start_over", command=f"nbcc resume {run_id} --restart reset"))
+        view.say(words("start_over", command=f"nbcc resume {run} --restart reset"))
     elif reason != "completed":
-        view.say(words("go_on", command=f"nbcc resume {run_id}"))
+        view.say(words("go_on", command=f"nbcc resume {run}"))
     if summary is not None:
         view.say(words("result", headline=headline(summary, words)))
     if delivery.skipped:
-        view.say(words("verification_skipped", command=f"nbcc verify {run_id}"), tone="warning")
+        view.say(words("verification_skipped", command=f"nbcc verify {run}"), tone="warning")
     if delivery.unverified:
         view.fact("not_verified", reason=delivery.unverified)
         view.say(words("unverified", why=delivery.unverified), tone="error")
@@ -60,6 +61,8 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
     if stopped is not None and stopped.answered == "no":
         view.say(words("not_answered", why=_why_unanswered(state) or stopped.detail), tone="error")
         return Exit.UNANSWERED
+    if stopped is not None and stopped.answered == "yes" and delivery.verification is None and not delivery.unverified:
+        view.say(words("answered_unverified", command=f"nbcc verify {run}"))
     return exit_of_stop(reason) if same and not delivery.unverified else Exit.UNVERIFIED
 
 
@@ -117,12 +120,12 @@ def file_lines(files: Sequence[DeliveredFile], words: Words) -> list[str]:
     return lines + ([words("more_files", count=len(files) - _FILES_SHOWN)] if len(files) > _FILES_SHOWN else [])
 
 
-def _say_question(question: Question, run_id: str, view: View, words: Words) -> None:
+def _say_question(question: Question, run: str, view: View, words: Words) -> None:
     view.say(words("question", text=one_line(question.text)))
     for line in option_lines(question, words, limit=_OPTIONS_SHOWN):
         view.say(line)
     example = shlex.quote(f"{question.input}={safe(question.options[0]) if question.options else '...'}")
-    view.say(words("answer_with", command=f"nbcc resume {run_id} --set {example}"))
+    view.say(words("answer_with", command=f"nbcc resume {run} --set {example}"))
 
 
 def short_path(path: Path) -> Path:

@@ -16,19 +16,19 @@ import typer
 from notebook_bcc.cli.options.run import RunArgument, RunsOption, settings_of
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import NotebookFailed
+from notebook_bcc.lifecycle.deliverables import delivered_files
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.handover import place_files
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.saver import notebook_metadata, shown_document
+from notebook_bcc.lifecycle.session import reader_language
+from notebook_bcc.lifecycle.verify import VERIFIED
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.notebook.export.pdf import print_page
 from notebook_bcc.notebook.export.report import report_page
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.runs.deliverables import delivered_files
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.handover import place_files
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.saver import notebook_metadata, shown_document
-from notebook_bcc.runs.session import reader_language
-from notebook_bcc.runs.verify import VERIFIED
 from notebook_bcc.wiring import journals
 
 STDOUT = "-"

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import io
 import logging
+import shlex
 import sys
 import traceback
 from collections.abc import Coroutine, Mapping
@@ -44,18 +45,25 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "prune": ("notebook_bcc.cli.removal", "Delete old runs: all but the newest, older ones, failed ones."),
     "serve": ("notebook_bcc.cli.serve", "Answer planning and generating requests over HTTP."),
     "backend": ("notebook_bcc.cli.backend", "Start a Jupyter Server for remote execution."),
+    "planner": ("", "For people who write planners: observe, ask, apply, conform."),
+    "config": ("notebook_bcc.cli.config", "Print the settings and where each came from."),
+    "models": ("notebook_bcc.cli.models", "Check a language model: reachable, streaming, schema, speed, price."),
+    "playbook": ("notebook_bcc.cli.playbook", "List, show, check or begin a playbook: a planner made of rules."),
+    "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
+}
+# Those of `nbcc planner`, in the order of an author's work.
+PLANNER_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "observe": (
         "notebook_bcc.cli.author.observe",
         "Show the next request to the planner and what its filter removed.",
     ),
     "ask": ("notebook_bcc.cli.author.ask", "Send a request to a planner and show its answer."),
     "apply": ("notebook_bcc.cli.author.apply", "Fold a planner's answer into a state, without touching the run."),
-    "config": ("notebook_bcc.cli.config", "Print the settings and where each came from."),
     "conform": ("notebook_bcc.cli.author.conform", "Check whether a DSLC server keeps the protocol."),
-    "models": ("notebook_bcc.cli.models", "Check a language model: reachable, streaming, schema, speed, price."),
-    "playbook": ("notebook_bcc.cli.playbook", "List, show, check or begin a playbook: a planner made of rules."),
-    "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
 }
+_PLANNER: Final = "planner"
+# Earlier names of theirs that still work. `ask` is not one of them: it is to be what answers a run's question.
+_FORMER: Final = ("observe", "apply", "conform")
 
 _HELP: Final = f"""Run data-science workflows step by step in a real Jupyter notebook, without losing work.
 
@@ -94,21 +102,63 @@ def application() -> TyperGroup:
     group = get_command(app)
     if not isinstance(group, TyperGroup):
         raise TypeError("an application with a callback is a group")
-    for name, (_, summary) in COMMANDS.items():
-        group.add_command(_LazyCommand(name, help=summary))
+    for name, (module, summary) in COMMANDS.items():
+        group.add_command(_planner_group(summary) if name == _PLANNER else _LazyCommand(name, module, summary))
+    for name in _FORMER:
+        module, summary = PLANNER_COMMANDS[name]
+        group.add_command(_FormerCommand(name, module, summary, hidden=True))
+    group.add_command(_AskCommand("ask", hidden=True))
     return group
+
+
+def _planner_group(summary: str) -> TyperGroup:
+    return TyperGroup(
+        name=_PLANNER,
+        help=summary,
+        commands={name: _LazyCommand(name, *one) for name, one in PLANNER_COMMANDS.items()},
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 class _LazyCommand(TyperCommand):
     """A command whose name and summary are known, and whose module is loaded when it is called."""
 
+    def __init__(self, name: str, module: str, summary: str, *, hidden: bool = False) -> None:
+        super().__init__(name, help=summary, hidden=hidden)
+        self._module = module
+
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         # Any: the library's own context class has no public name.
         name = self.name or ""
-        function = getattr(import_module(COMMANDS[name][0]), f"{name}_command")
+        function = getattr(import_module(self._module), f"{name}_command")
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         app.command(name)(function)
         return get_command(app).make_context(info_name, args, parent=parent, **extra)
+
+
+class _FormerCommand(_LazyCommand):
+    """A command under the name it had before; it says the new one."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        # Any: as above. Whoever completes a line in a shell wants no remarks.
+        if not extra.get("resilient_parsing"):
+            print(f"nbcc: `nbcc {self.name}` is called `nbcc {_PLANNER} {self.name}` now", file=sys.stderr)
+        return super().make_context(info_name, args, parent=parent, **extra)
+
+
+class _AskCommand(TyperCommand):
+    """The name that `nbcc planner ask` had before: it starts nothing, whatever it is given."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        # Any: as above.
+        if not extra.get("resilient_parsing"):
+            print(
+                f"nbcc: to send a request to a planner: {shlex.join(['nbcc', _PLANNER, 'ask', *args])}", file=sys.stderr
+            )
+            raise typer.Exit(int(Exit.USAGE))
+        return super().make_context(info_name, [], parent=parent, **extra)
 
 
 def _print_version(wanted: bool) -> None:
@@ -134,6 +184,8 @@ def finish(outcome: Coroutine[Any, Any, int | None], **_: Any) -> None:
         level = read_settings().log_level
         debugging = level == "DEBUG"
         logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(name)s %(levelname)s: %(message)s")
+        # Its lines for every request would hide what the run does.
+        logging.getLogger("httpx").setLevel(logging.NOTSET if debugging else logging.WARNING)
         code = asyncio.run(outcome)
     except BccError as error:
         outcome.close()

@@ -11,13 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from notebook_bcc.api.run_names import typed
 from notebook_bcc.cli.options.run import JsonOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.engine.state import elapsed
 from notebook_bcc.errors import JournalFailed
+from notebook_bcc.lifecycle.folder import find_run, run_folders
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.summary import RunSummary, summarize
 from notebook_bcc.notebook.counting import Count
-from notebook_bcc.runs.folder import find_run, run_folders
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.summary import RunSummary, summarize
 from notebook_bcc.views.headline import short_headline
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.overview import about, facts_of, lacks, result_of, rows_of, steps_done
@@ -67,7 +68,7 @@ async def status_command(run: RunArgument, runs: RunsOption = None, as_json: Jso
     if as_json:
         print(json.dumps(facts_of(summary), ensure_ascii=False))
         return
-    for name, value in rows_of(summary, summary.state, Words(settings.lang)):
+    for name, value in rows_of(summary, summary.state, Words(settings.lang), typed=typed(folder)):
         if value:
             print(f"{name:<10} {value}")
 

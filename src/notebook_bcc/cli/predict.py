@@ -10,10 +10,10 @@ import typer
 
 from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
 from notebook_bcc.errors import BccError, RunRefused
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.history import load_state
+from notebook_bcc.lifecycle.predict import MODEL, PredictOrder, predict
 from notebook_bcc.notebook.atomic import replace_file
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.history import load_state
-from notebook_bcc.runs.predict import MODEL, PredictOrder, predict
 from notebook_bcc.views.narration import one_line, safe
 from notebook_bcc.wiring import journals, run_factories
 
@@ -44,7 +44,8 @@ async def predict_command(
     """Predict new rows with the model that a run has saved.
 
     The file is read the way the run's own file was read (encoding, separator, decimal sign, sheet, table), in a kernel
-    of its own; where it is evidently written in another way, that is said and it is read as it is. Its columns may
+    of its own; where it is evidently written in another way, that is said and it is read as it is. CSV does for every
+    model, also for one that learnt from Parquet, a workbook or a DataFrame. Its columns may
     stand in any order, and the target may be missing; a column that the model needs and does not find is named.
     Values that cannot be read and categories that the model has never seen are counted on standard error.
 

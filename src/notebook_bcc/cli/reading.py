@@ -20,7 +20,10 @@ def is_file(word: str) -> bool:
 
 
 def read_request(word: str) -> Request:
-    """The request in a file: bare, as `nbcc observe --json` has it, or an observation alone. Raises MessageInvalid."""
+    """The request in a file: bare, as `nbcc planner observe --json` has it, or an observation alone.
+
+    Raises MessageInvalid.
+    """
     data = _read(word)
     if isinstance(data, dict):
         data = data.get("request", data)

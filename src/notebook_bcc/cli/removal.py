@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Annotated
 
 import typer
@@ -11,10 +12,10 @@ from notebook_bcc.cli.console import read_line
 from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
 from notebook_bcc.cli.view.choice import is_terminal
 from notebook_bcc.errors import RunLocked, SettingsInvalid
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.removal import PruneOrder, days_ago, delete_run, pruned
+from notebook_bcc.lifecycle.summary import STATUSES, list_runs
 from notebook_bcc.notebook.counting import Count
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.removal import PruneOrder, days_ago, delete_run, pruned
-from notebook_bcc.runs.summary import list_runs
 from notebook_bcc.settings import Settings
 from notebook_bcc.wiring import journals, run_factories
 
@@ -62,6 +63,11 @@ async def prune_command(
     """
     if keep is None and older_than is None and not status:
         raise SettingsInvalid("say which runs may go: --keep N, --older-than DAYS, --status STATUS")
+    for word in status or ():
+        if word not in STATUSES:
+            close = get_close_matches(word, STATUSES, 1)
+            meant = f"; did you mean {close[0]!r}?" if close else "."
+            raise SettingsInvalid(f"--status {word!r}: no run is ever that{meant} There are: {', '.join(STATUSES)}")
     settings = settings_of(runs=runs)
     before = days_ago(older_than, now=run_factories().now()) if older_than is not None else None
     order = PruneOrder(keep=keep, before=before, statuses=status or ())

@@ -19,17 +19,17 @@ from notebook_bcc.cli.options.run import (
 )
 from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.cli.view.plain import View
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.history import read_entries
-from notebook_bcc.runs.lifecycle import started
-from notebook_bcc.runs.recording import (
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.history import read_entries
+from notebook_bcc.lifecycle.operations import started
+from notebook_bcc.lifecycle.recording import (
     RecordedPerson,
     Recording,
     equal_notebooks,
     notebook_differences,
     read_recording,
 )
-from notebook_bcc.runs.session import Interaction, Session
+from notebook_bcc.lifecycle.session import Interaction, Session
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals, replay_order, run_factories
 

@@ -29,22 +29,25 @@ from notebook_bcc.cli.options.run import (
     KernelUrlOption,
     LangOption,
     MaxActionsOption,
+    MaxActionsPerBehaviorOption,
     MaxBehaviorsOption,
     MaxSecondsOption,
+    NotebookDetailOption,
     NoVerifyOption,
     OnErrorOption,
     OnUnachievedOption,
     QuietOption,
     RunArgument,
     RunsOption,
+    StreamOption,
     StrictOption,
     TokenFileOption,
     given,
     settings_of,
 )
 from notebook_bcc.cli.view.choice import choose_view, is_terminal
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.order import Restart, ResumeOrder
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.order import Restart, ResumeOrder
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import kernel_spec, planner_spec
@@ -73,6 +76,8 @@ async def resume_command(
     budget_seconds: BudgetSecondsOption = None,
     budget_calls: BudgetCallsOption = None,
     dialect: DialectOption = None,
+    stream: StreamOption = None,
+    notebook_detail: NotebookDetailOption = None,
     token_file: TokenFileOption = None,
     kernel_url: KernelUrlOption = None,
     confirm: ConfirmOption = None,
@@ -81,6 +86,7 @@ async def resume_command(
     strict_actions: StrictOption = None,
     max_actions: MaxActionsOption = None,
     max_behaviors: MaxBehaviorsOption = None,
+    max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
     max_seconds: MaxSecondsOption = None,
     cell_timeout: CellTimeoutOption = None,
     interactive: InteractiveOption = None,
@@ -106,7 +112,7 @@ async def resume_command(
       nbcc resume last --budget-tokens 90000 after a budget: so much in all, what was spent before included
       nbcc resume last --planner playbook    the same, and the playbook does the rest without a model
       nbcc resume last --restart workflow    the whole workflow again, after an error
-      nbcc resume last --restart reset       from nothing, also after a cancel
+      nbcc resume last --restart reset       from nothing, also after a cancel or a completed run
     """
     settings = settings_of(runs=runs, lang=lang, interactive=interactive, kernel_url=kernel_url, token_file=token_file)
     order = ResumeOrder(
@@ -117,11 +123,14 @@ async def resume_command(
             on_error=on_error,
             on_unachieved=on_unachieved,
             strict_actions=strict_actions,
+            stream=stream,
+            notebook_detail=notebook_detail,
             interactive=interactive,
         ),
         limits=RunOptions(
             max_actions=max_actions,
             max_behaviors=max_behaviors,
+            max_actions_per_behavior=max_actions_per_behavior,
             max_seconds=max_seconds,
             cell_timeout=cell_timeout,
             budget_tokens=budget_tokens,

@@ -18,6 +18,7 @@ from notebook_bcc.cli.options.data import (
     TargetOption,
     TestOption,
     TimeOption,
+    VarOption,
 )
 from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
@@ -42,14 +43,17 @@ from notebook_bcc.cli.options.run import (
     KernelUrlOption,
     LangOption,
     MaxActionsOption,
+    MaxActionsPerBehaviorOption,
     MaxBehaviorsOption,
     MaxSecondsOption,
+    NotebookDetailOption,
     NoVerifyOption,
     OnErrorOption,
     OnUnachievedOption,
     OutOption,
     QuietOption,
     RunsOption,
+    StreamOption,
     StrictOption,
     TokenFileOption,
 )
@@ -69,6 +73,7 @@ async def run_command(
     test: TestOption = None,
     target: TargetOption = None,
     goal: GoalOption = "",
+    variables: VarOption = None,
     time: TimeOption = "",
     group: GroupOption = "",
     sheet: SheetOption = "",
@@ -113,6 +118,8 @@ async def run_command(
     prices: PricesOption = None,
     prompts: PromptsOption = None,
     dialect: DialectOption = None,
+    stream: StreamOption = None,
+    notebook_detail: NotebookDetailOption = None,
     token_file: TokenFileOption = None,
     kernel: Annotated[str, typer.Option("--kernel", help="The Jupyter kernel to run cells in.")] = "python3",
     kernel_url: KernelUrlOption = None,
@@ -122,6 +129,7 @@ async def run_command(
     strict_actions: StrictOption = None,
     max_actions: MaxActionsOption = None,
     max_behaviors: MaxBehaviorsOption = None,
+    max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
     max_seconds: MaxSecondsOption = None,
     cell_timeout: CellTimeoutOption = None,
     interactive: InteractiveOption = None,
@@ -161,8 +169,11 @@ async def run_command(
       nbcc run houses.csv --target SalePrice --planner llm --model openai:gpt-4o-mini --budget-cost 0.50
       nbcc run houses.csv --planner llm --model http://127.0.0.1:11434/v1#llama3.1 --share none
 
-    With --planner URL a service plans instead; a script or data given as well bring their files. With --kernel-url the
-    cells run behind a Jupyter Server; `nbcc backend` starts one.
+    With --planner URL a service plans instead; a script or data given as well bring their files, and --var the
+    variables that it expects. With --kernel-url the cells run behind a Jupyter Server; `nbcc backend` starts one.
+
+    \b
+      nbcc run --planner URL --goal "Predict prices" --var csv_file_path=/data/train.csv --var folds=5
 
     \b
     Afterwards:

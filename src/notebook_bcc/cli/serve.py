@@ -28,10 +28,10 @@ from notebook_bcc.cli.options.run import LangOption, RunsOption, TokenFileOption
 from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.view.plain import QuietView
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.lifecycle.folder import find_run
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.playbook.folder import open_playbook
 from notebook_bcc.protocol.limits import Limits
-from notebook_bcc.runs.folder import find_run
 from notebook_bcc.server.app import build_app
 from notebook_bcc.server.metrics import Counts
 from notebook_bcc.server.serving import serve

@@ -13,13 +13,13 @@ from notebook_bcc.cli.options.run import JsonOption, LangOption, RunArgument, Ru
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
+from notebook_bcc.lifecycle.deliverables import delivered_files
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.history import load_state, read_entries
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
-from notebook_bcc.runs.deliverables import delivered_files
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.history import load_state, read_entries
 from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals
@@ -53,7 +53,7 @@ async def show_command(
     short = not (plan or cells or history)
     parts: list[Iterator[str]] = []
     if plan or short:
-        parts.append(_plan_lines(state))
+        parts.append(plan_lines(state))
     if cells or short:
         parts.append(_cell_lines(state, whole=cells))
     if history:
@@ -77,7 +77,8 @@ async def _tell(folder: RunFolder, words: Words, *, follow: bool) -> None:
             print(f"{local_time(entry.at)}  {'  ' * line.depth}{line.text}", flush=follow)
 
 
-def _plan_lines(state: RunState) -> Iterator[str]:
+def plan_lines(state: RunState) -> Iterator[str]:
+    """The plan, with what of it is done."""
     yield f"plan: {one_line(state.goal)}" if state.goal else "plan"
     if state.plan is None:
         yield "  none yet"
@@ -86,17 +87,16 @@ def _plan_lines(state: RunState) -> Iterator[str]:
     for stage in state.plan.stages:
         current = stage.id == state.position.stage_id
         yield f"  {_sign(stage.id in finished, current)} {stage.id}  {one_line(stage.name or stage.purpose)}".rstrip()
-        yield from _step_lines(state, stage, all_done=stage.id in finished, current=current)
+        yield from _step_lines(state, stage, over=stage.id in finished, current=current)
 
 
-def _step_lines(state: RunState, stage: Stage, *, all_done: bool, current: bool) -> Iterator[str]:
-    finished = {item.key: item for item in state.steps.completed} if current else {}
+def _step_lines(state: RunState, stage: Stage, *, over: bool, current: bool) -> Iterator[str]:
+    """The steps of a stage; a stage may be over without all of them."""
     for step in stage.steps:
-        done = all_done or step.id in finished
-        item = finished.get(step.id)
-        missed = "  (without its goal)" if item is not None and item.achieved is False else ""
-        sign = _sign(done, current and step.id == state.position.step_id)
-        yield f"      {sign} {step.id}  {one_line(step.name or step.purpose)}".rstrip() + missed
+        achieved = state.steps_ended.get((stage.id, step.id))
+        remark = "  (without its goal)" if achieved is False else "  (not run)" if over and achieved is None else ""
+        sign = _sign(achieved is not None, current and step.id == state.position.step_id)
+        yield f"      {sign} {step.id}  {one_line(step.name or step.purpose)}".rstrip() + remark
 
 
 def _sign(done: bool, current: bool) -> str:

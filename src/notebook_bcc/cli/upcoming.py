@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import assert_never
 
 from notebook_bcc.engine.decide import decide
+from notebook_bcc.engine.detour import transition_of
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
@@ -21,16 +21,14 @@ from notebook_bcc.engine.intents import (
     Stop,
     TakeAction,
 )
-from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
-from notebook_bcc.engine.observation.observe import feedback, observe
-from notebook_bcc.engine.planner_session import identify
 from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.requests import generating_request, pending_stream, planning_request
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Purpose, Record, RunResumed, Transitioned
-from notebook_bcc.protocol.dialects import request_to_v1
-from notebook_bcc.protocol.messages import Options, Request
+from notebook_bcc.protocol.dialects import request_bytes
+from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Dialect, State
 
@@ -72,14 +70,7 @@ class Upcoming:
 
     def body(self, dialect: Dialect) -> bytes:
         """The very bytes that would go out."""
-        return body_of(self.request, dialect)
-
-
-def body_of(request: Request, dialect: Dialect) -> bytes:
-    """The request as it is written on the wire."""
-    if dialect == "v2":
-        return request.to_json()
-    return json.dumps(request_to_v1(request), ensure_ascii=False, separators=(",", ":")).encode()
+        return request_bytes(self.request, dialect)
 
 
 def endpoint(dialect: Dialect, *, generating: bool) -> str:
@@ -99,17 +90,9 @@ def ahead(state: RunState, *, at: str) -> Ahead:
         intent = decide(state)
         if not isinstance(intent, Fire) or len(moves) == _MOST_MOVES:
             return Ahead(state, intent, tuple(moves))
-        to = next_state(state.fsm, intent.event)
-        if to is None:
+        if next_state(state.fsm, intent.event) is None:
             return Ahead(state, intent, tuple(moves))
-        move = Transitioned(
-            source=state.fsm,
-            event=intent.event,
-            to=to,
-            reason=intent.reason,
-            stage_id=intent.stage_id,
-            step_id=intent.step_id,
-        )
+        move = transition_of(state, intent)
         moves.append(move)
         state = _after(state, move, at)
 
@@ -143,6 +126,8 @@ def describe(intent: Intent, state: RunState) -> str:
             skipped = f"; {intent.skip} actions of it have arrived already" if intent.skip else ""
             return f"it asks for a behavior: POST /generating{skipped}"
         case TakeAction():
+            if state.behavior.queue:
+                return "it carries out the actions that were read before it stopped"
             return "it waits for the next action of the open stream"
         case ExecuteAction():
             return "it carries out the action that has arrived"
@@ -169,35 +154,26 @@ def _opens_stream(place: Ahead) -> bool:
 
 
 def _planning(state: RunState, purpose: Purpose | None, *, note: str = "") -> Upcoming:
-    request_id, attempt = identify(state, state.asked)
-    observation = observe(state)
-    request = Request(
-        observation=observation,
-        behavior_feedback=feedback(state) if purpose == "feedback" else None,
-        options=Options(request_id=request_id, run_id=state.run_id, attempt=attempt),
-    )
-    return Upcoming(request, generating=False, whole=observation, filtered=False, note=note)
+    outgoing = planning_request(state, purpose)
+    request = outgoing.sent(outgoing.attempt)
+    return Upcoming(request, generating=False, whole=outgoing.whole, filtered=False, note=note)
 
 
 def _generating(state: RunState, *, note: str = "") -> Upcoming:
     asked = state.behavior.asked
-    request_id, attempt = identify(state, asked)
-    whole = observe(state, asked=asked_variables(state.filter) if state.filter is not None else ())
-    options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=attempt)
-    wanted = state.filter
-    if wanted is None:
-        request = Request(observation=whole, options=options)
-        return Upcoming(request, True, whole, filtered=False, arrived=state.behavior.received, note=note)
     known = asked.summaries if asked is not None else {}
-    filtered, warnings = filter_observation(whole, wanted, summaries=known)
-    unmade = tuple(f"{name} ({how})" for name, how in wanted.variables_to_summarize.items() if name not in known)
-    request = Request(observation=filtered, options=options)
+    outgoing = pending_stream(state) or generating_request(state, known)
+    wanted = state.filter
+    unmade: tuple[str, ...] = ()
+    if wanted is not None:
+        ways = wanted.variables_to_summarize.items()
+        unmade = tuple(f"{name} ({how})" for name, how in ways if name not in outgoing.summaries)
     return Upcoming(
-        request,
+        outgoing.sent(outgoing.attempt),
         generating=True,
-        whole=whole,
-        filtered=True,
-        warnings=warnings,
+        whole=outgoing.whole,
+        filtered=wanted is not None,
+        warnings=outgoing.warnings,
         unmade=unmade,
         arrived=state.behavior.received,
         note=note,

@@ -21,11 +21,11 @@ from notebook_bcc.cli.options.run import (
 from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.errors import RunNotFound
+from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, NOTEBOOK, RunFolder, find_run, run_folders
+from notebook_bcc.lifecycle.handover import delivered_by
+from notebook_bcc.lifecycle.operations import verify_run
+from notebook_bcc.lifecycle.verify import VerifyOrder, verify_notebook
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.runs.folder import INPUTS_FOLDER, NOTEBOOK, RunFolder, find_run, run_folders
-from notebook_bcc.runs.handover import delivered_by
-from notebook_bcc.runs.lifecycle import verify_run
-from notebook_bcc.runs.verify import VerifyOrder, verify_notebook
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import kernel_spec, run_factories
 
@@ -46,7 +46,8 @@ async def verify_command(
 
     The cells work in a copy of their input files. Text is compared exactly, apart from memory addresses, durations and
     ids; pictures by type and size. The result is stamped into the notebook's metadata (notebook_bcc.verified).
-    Exit code 0 when everything is the same, 5 when not.
+    Exit code 0 when everything is the same, 5 when not. 2 when a file that the cells read is not here: then nothing is
+    stamped, and --inputs says where it is.
     """
     settings = settings_of(runs=runs, lang=lang)
     words = Words(settings.lang)

@@ -6,14 +6,14 @@ import contextlib
 import logging
 import uuid
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, SupportsIndex, overload
 
 from notebook_bcc.api.loop_thread import LoopClient
 from notebook_bcc.compat.config import Config
 from notebook_bcc.compat.observing import Json
-from notebook_bcc.compat.states import request_of
+from notebook_bcc.compat.states import MISSING_PROGRESS, request_of
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.planners.interface import Planner, StreamWarning
 from notebook_bcc.planners.remote.planner import RemotePlanner
@@ -53,6 +53,35 @@ class Actions(list[ActionJson]):
         return super().__getitem__(place)
 
 
+class BehaviorActions:
+    """The actions of one behavior, on their way: iterate over it asynchronously, or take `answer["actions"]` at once.
+
+    The documents write `async for action in fetch_behavior_actions(stream=True)` and, of the same function,
+    `fetch_behavior_actions(stream=False)["actions"]` in plain code. Nothing is asked before one of the two is done.
+    """
+
+    def __init__(self, stream: AsyncGenerator[ActionJson, None], whole: Callable[[], Actions]) -> None:
+        self._stream = stream
+        self._whole = whole
+        self._fetched: Actions | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ActionJson:
+        return await anext(self._stream)
+
+    async def aclose(self) -> None:
+        """End the answer."""
+        await self._stream.aclose()
+
+    def __getitem__(self, place: str) -> list[ActionJson]:
+        """All of them, for plain code, by the one name `actions`. Raises KeyError for any other."""
+        if self._fetched is None:
+            self._fetched = self._whole()
+        return self._fetched[place]
+
+
 class ApiClient:
     """Asks a planner one thing at a time. Nothing is tried again and nothing degrades: that is what a `Runner` does.
 
@@ -74,6 +103,7 @@ class ApiClient:
         self._token = token
         self._dialect: Dialect = dialect
         self._client_id = f"client-{uuid.uuid4().hex}"
+        self._last: tuple[str | None, str | None, State] | None = None
         self._loop = LoopClient("API client")
         self._finalizer = weakref.finalize(self, self._loop.close)
 
@@ -96,6 +126,7 @@ class ApiClient:
             behavior_feedback=behavior_feedback,
             options=self._options(stream=False),
         )
+        self._last = (stage_id, step_id, state)
         return await self._judgement(request)
 
     def send_feedback_sync(
@@ -110,22 +141,32 @@ class ApiClient:
         return self._loop.run(self.send_feedback(stage_id, step_id, state, behavior_feedback))
 
     def fetch_behavior_actions(
-        self, stage_id: str | None, step_id: str | None, state: State, *, stream: bool = True
-    ) -> AsyncGenerator[ActionJson, None]:
+        self,
+        stage_id: str | None = None,
+        step_id: str | None = None,
+        state: State | None = None,
+        *,
+        stream: bool = True,
+    ) -> BehaviorActions:
         """The actions of the next behavior from /generating, each as soon as it is known.
 
-        What was skipped, such as a malformed line, is logged. Raises ValueError at once; PlannerUnreachable,
-        PlannerAnswerInvalid or StreamBroken on the way. Closing it ends the answer.
+        Without `state` it is that of the call before, and so are the ids. What was skipped, such as a malformed line,
+        is logged. Raises ValueError at once; PlannerUnreachable, PlannerAnswerInvalid or StreamBroken on the way.
+        Closing it ends the answer.
         """
-        return self._actions(self._behavior_request(stage_id, step_id, state, stream=stream), [])
+        request = self._behavior_request(stage_id, step_id, state, stream=stream)
+        return BehaviorActions(self._actions(request, []), lambda: self._fetched(request))
 
     def fetch_behavior_actions_sync(
-        self, stage_id: str | None, step_id: str | None, state: State, *, stream: bool = True
+        self,
+        stage_id: str | None = None,
+        step_id: str | None = None,
+        state: State | None = None,
+        *,
+        stream: bool = True,
     ) -> Actions:
         """All of them, for plain code; `stream` says how they travel. `warnings` has what was skipped."""
-        self._require_open()
-        request = self._behavior_request(stage_id, step_id, state, stream=stream)
-        return self._loop.run(self._all_actions(request))
+        return self._fetched(self._behavior_request(stage_id, step_id, state, stream=stream))
 
     def close(self) -> None:
         """End what is under way. May be called twice; a forgotten client closes itself."""
@@ -138,6 +179,10 @@ class ApiClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _fetched(self, request: Request) -> Actions:
+        self._require_open()
+        return self._loop.run(self._all_actions(request))
 
     async def _judgement(self, request: Request) -> dict[str, Any]:
         async with self._asked() as planner:
@@ -173,7 +218,14 @@ class ApiClient:
         finally:
             await planner.close()
 
-    def _behavior_request(self, stage_id: str | None, step_id: str | None, state: State, *, stream: bool) -> Request:
+    def _behavior_request(
+        self, stage_id: str | None, step_id: str | None, state: State | None, *, stream: bool
+    ) -> Request:
+        if state is None:
+            if self._last is None:
+                raise ValueError(f"{MISSING_PROGRESS} This client was told no state before")
+            stage_id, step_id, state = stage_id or self._last[0], step_id or self._last[1], self._last[2]
+        self._last = (stage_id, step_id, state)
         return request_of(state, stage_id=stage_id, step_id=step_id, options=self._options(stream=stream))
 
     def _options(self, *, stream: bool) -> Options:

@@ -65,10 +65,40 @@ def visualize_state_machine(state_machine: StateMachine) -> str:
     return text
 
 
+class Fields(dict[str, Any]):
+    """A dict whose members are attributes too."""
+
+    def __getattr__(self, name: str) -> Any:  # Any: decoded JSON
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no {name!r} here") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:  # Any: decoded JSON
+        self[name] = value
+
+
+def plain_observation(observation: Observation | Json) -> Fields:
+    """A copy to read by attribute and to change: `observation.context.effects.current.append(...)`, as 000 does.
+
+    It is JSON still, so everything here takes it. Raises MessageInvalid.
+    """
+    seen = observation if isinstance(observation, Observation) else Observation.parse(bare(observation))
+    fields = _with_attributes(seen.to_dict())
+    assert isinstance(fields, Fields)
+    return fields
+
+
 def bare(observation: Json) -> Json:
     """The observation itself, also where it came as a whole request."""
     inner = observation.get("observation")
     return inner if isinstance(inner, Mapping) else observation
+
+
+def _with_attributes(value: Any) -> Any:  # Any: decoded JSON
+    if isinstance(value, dict):
+        return Fields({name: _with_attributes(one) for name, one in value.items()})
+    return [_with_attributes(one) for one in value] if isinstance(value, list) else value
 
 
 def _summaries(variables: Mapping[str, Any], wanted: ContextFilter) -> dict[str, Any]:

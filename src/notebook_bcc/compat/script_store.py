@@ -12,10 +12,12 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from notebook_bcc.api.loop_thread import LoopClient
-from notebook_bcc.compat.store_context import StoreContext, result_of
+from notebook_bcc.compat.store_context import StoreContext
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
+from notebook_bcc.compat.values import unwrapped
 from notebook_bcc.engine.actions.context import ExecutionLimits
-from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry, check_registration
+from notebook_bcc.engine.actions.results import result_of
 from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import plan_diff, proposal_problem
@@ -88,19 +90,22 @@ class ScriptStore:
 
     @classmethod
     def register_custom_action(cls, name: str, handler: StoreFunction) -> None:
-        """Let every store that is made from now on carry out actions of this type with `handler(script_store, step)`.
+        """Let every store and every run that is made from now on carry out actions of this type with
+        `handler(script_store, step)`; in a run the first argument is its `NestingContext`.
 
         A store keeps what it was made with: what it registers itself, and what is registered here later, stay apart.
+        What a subclass registers is for its own stores alone.
         """
-        if not name:
-            raise ValueError("an action type needs a name")
-        if not callable(handler):
-            raise TypeError(f"the handler of {name!r} is not callable")
+        check_registration(name, handler)
+        if cls is ScriptStore:
+            ActionRegistry.register_for_all(name, handler)
         cls._custom_actions = MappingProxyType({**cls._custom_actions, name: handler})
 
     @classmethod
     def unregister_custom_action(cls, name: str) -> None:
-        """Stores made from now on do not know this type any more. No error when none did."""
+        """Stores and runs made from now on do not know this type any more. No error when none did."""
+        if cls is ScriptStore:
+            ActionRegistry.unregister_for_all(name)
         kept = {known: handler for known, handler in cls._custom_actions.items() if known != name}
         cls._custom_actions = MappingProxyType(kept)
 
@@ -207,7 +212,7 @@ class ScriptStore:
         try:
             if depth >= _DEEPEST:
                 raise ActionRefused(f"actions are nested more than {_DEEPEST} deep")
-            action = step if isinstance(step, ActionBase) else parse_action(step)
+            action = step if isinstance(step, ActionBase) else parse_action(unwrapped(step))
             if self._registry.knows(action.action):
                 await self._registry.handle(context, action)
             elif self._strict:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from notebook_bcc.compat.observing import Json, bare
+from notebook_bcc.compat.values import unwrapped
 from notebook_bcc.protocol.dialects import request_from_v1
 from notebook_bcc.protocol.message import Message
 from notebook_bcc.protocol.messages import BehaviorFeedback, Options, Request
 from notebook_bcc.protocol.observation import Observation
 
-_MISSING = "Missing required 'progress_info' in state. New POMDP protocol requires hierarchical progress information."
+MISSING_PROGRESS = (
+    "Missing required 'progress_info' in state. New POMDP protocol requires hierarchical progress information."
+)
 
 
 def request_of(
@@ -31,13 +34,16 @@ def request_of(
     location, context = _parts(state)
     current, progress = _plain(location.get("current")), _plain(location.get("progress"))
     if not isinstance(current, Mapping) or not isinstance(progress, Mapping):
-        problem = f"{_MISSING} It needs 'current' and 'progress', and 'goals' where they are known"
+        problem = f"{MISSING_PROGRESS} It needs 'current' and 'progress', and 'goals' where they are known"
         raise ValueError(problem)  # noqa: TRY004  # the documents promise a ValueError
     given = {"stage_id": stage_id, "step_id": step_id}
     position = {**current, **{name: one for name, one in given.items() if one is not None}}
     told = behavior_feedback.to_dict() if isinstance(behavior_feedback, BehaviorFeedback) else behavior_feedback
     data = {
-        "observation": {"location": {**location, "current": position, "progress": progress}, "context": context},
+        "observation": {
+            "location": {**location, "current": position, "progress": progress},
+            "context": unwrapped(context),
+        },
         "behavior_feedback": None if told is None else dict(told),
         "options": options.to_dict(),
     }
@@ -51,7 +57,7 @@ def _parts(state: Observation | Json) -> tuple[Json, Json]:
     name = "location" if "location" in held else "progress_info"
     location = _plain(held.get(name))
     if not isinstance(location, Mapping):
-        raise ValueError(_MISSING)  # noqa: TRY004  # the documents promise a ValueError
+        raise ValueError(MISSING_PROGRESS)  # noqa: TRY004  # the documents promise a ValueError
     rest: dict[str, Any] = {key: value for key, value in held.items() if key != name}
     inner = _plain(rest.get("context"))
     return location, inner if isinstance(inner, Mapping) else rest

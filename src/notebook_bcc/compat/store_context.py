@@ -1,4 +1,4 @@
-"""What one action of a script store works with, and what its caller is told of it."""
+"""What one action of a script store works with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits
-from notebook_bcc.journal.records import ActionCompleted, PlanProposal
+from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.protocol.actions import BUILTIN_ACTIONS
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
 
@@ -45,32 +44,6 @@ class StoreContext(ActionContext):
         cell = self.code_cell(cell_id)
         await self._bring_up()
         return await super().run_cell(cell.id, keep_effects=keep_effects, auto_debug=auto_debug)
-
-
-def result_of(context: ActionContext, done: ActionCompleted) -> dict[str, Any]:
-    """What the caller is told: always `success` and `action_id`, the rest where there is something to tell."""
-    told: dict[str, Any] = {"success": done.success, "action_id": done.action_id, "action": done.action}
-    if done.error is not None:
-        told |= {"error": done.error, "error_name": done.error_name}
-    if context.skipped:
-        told |= {"skipped": True, "warning": context.skipped}
-    if done.cells:
-        told["cell_id"] = done.cells[-1].cell_id
-    if done.executed is not None:
-        cell = context.document.cell(done.executed)
-        told |= {"outputs": list(cell.outputs), "execution_count": cell.execution_count}
-    if done.effects:
-        told["effects"] = list(done.effects)
-    if done.end_phase:
-        told["end_phase"] = True
-    if done.fire is not None:
-        told["event"] = done.fire.value
-    if done.proposal is not None and isinstance(context.result, dict):
-        told |= context.result
-    elif done.success and not done.skipped and done.action not in BUILTIN_ACTIONS:
-        # The value itself, not its JSON: the caller is in the same process as the handler.
-        told["result"] = context.result
-    return told
 
 
 async def _no_idea(wanted: RepairWanted) -> str | None:

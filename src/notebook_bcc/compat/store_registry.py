@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from notebook_bcc.api.loop_thread import in_thread
 from notebook_bcc.engine.actions.builtin import BUILTIN_HANDLERS
 from notebook_bcc.engine.actions.context import ActionContext
-from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.actions.registry import ActionRegistry, check_registration
+from notebook_bcc.engine.actions.threads import in_thread
 
 # `(script_store, step)`, and the result beside them for a hook that comes after; may be async.
 StoreFunction = Callable[..., Any]
@@ -23,11 +23,14 @@ class StoreRegistry(ActionRegistry):
     def __init__(self, store: object) -> None:
         super().__init__()
         self._store = store
+        # What is registered for all takes the store here, too.
+        for name, handler in list(self._handlers.items()):
+            if handler is not BUILTIN_HANDLERS.get(name):
+                self.register_handler(name, handler)
 
     def register_handler(self, name: str, handler: StoreFunction) -> None:
         """Carry out actions of this type with `handler(script_store, step)`; the newest registration counts."""
-        if not callable(handler):
-            raise TypeError(f"the handler of {name!r} is not callable")
+        check_registration(name, handler)
         super().register_handler(name, _ForStore(self._store, handler))
 
     def add_pre_hook(self, hook: StoreFunction) -> None:
@@ -39,10 +42,9 @@ class StoreRegistry(ActionRegistry):
         super().add_post_hook(_ForStore(self._store, hook))
 
     def take_over(self, other: ActionRegistry) -> None:
-        """Register what another registry has beyond the eleven; later changes of either do not reach the other."""
-        for name, handler in other.handlers.items():
-            if handler is not BUILTIN_HANDLERS.get(name):
-                self.register_handler(name, _function(handler))
+        """Register what was registered in another registry; later changes of either do not reach the other."""
+        for name, handler in other.own_handlers.items():
+            self.register_handler(name, _function(handler))
         for hook in other.pre_hooks:
             self.add_pre_hook(_function(hook))
         for post in other.post_hooks:

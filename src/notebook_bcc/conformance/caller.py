@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import httpx2
 
 from notebook_bcc import __version__
-from notebook_bcc.conformance.exchange import Arrival, Exchange, Json
+from notebook_bcc.conformance.exchange import BodyChunk, Exchange, Json
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.planners.remote.failures import one_line, reason_of
 
@@ -124,12 +124,12 @@ class Caller:
                     headers={name.lower(): value for name, value in response.headers.items()},
                     connection=_connection(response),
                 )
-                body, arrivals = bytearray(), list[Arrival]()
+                body, arrivals = bytearray(), list[BodyChunk]()
                 try:
                     async with contextlib.aclosing(response.aiter_raw()) as chunks:
                         async for chunk in chunks:
                             body += chunk
-                            arrivals.append(Arrival(time.monotonic() - begun, len(chunk)))
+                            arrivals.append(BodyChunk(time.monotonic() - begun, len(chunk)))
                             if len(body) > self.limits.answer_bytes:
                                 size = self.limits.answer_bytes
                                 return replace(heard, failure=f"the answer is longer than {size} bytes")

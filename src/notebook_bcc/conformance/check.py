@@ -49,8 +49,8 @@ class Check(Generic[_Context]):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the report."""
+class ReportRow:
+    """One line of the report. `sent` and `got` are the exchange that shows what fails, whole."""
 
     id: str
     title: str
@@ -62,7 +62,7 @@ class Row:
     got: str = ""
 
     @classmethod
-    def of(cls, check: Check[_Context], finding: Finding) -> Row:
+    def of(cls, check: Check[_Context], finding: Finding) -> ReportRow:
         shown = finding.exchange if finding.result == "fails" else None
         return cls(
             id=check.id,
@@ -71,8 +71,8 @@ class Row:
             severity=finding.severity or check.severity,
             result=finding.result,
             reason=finding.reason,
-            sent=shown.request_shown if shown is not None else "",
-            got=shown.answer_shown if shown is not None else "",
+            sent=shown.request_text if shown is not None else "",
+            got=shown.answer_text if shown is not None else "",
         )
 
 
@@ -81,7 +81,7 @@ class Report:
     """Everything the kit found out about one server."""
 
     server: str
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     requests: int
     seconds: float
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from notebook_bcc.conformance.caller import Caller
 from notebook_bcc.conformance.check import Finding, skipped
 from notebook_bcc.conformance.course import Course, Question
+from notebook_bcc.conformance.evidence import Evidence
 from notebook_bcc.conformance.exchange import Exchange, Json
 from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.stream import Stream, read_stream
@@ -20,17 +21,19 @@ NOWHERE = skipped("the workflow did not come to a place where this could be aske
 class CheckContext:
     """One kit run. The workflow is driven when the first check needs it, and once."""
 
-    def __init__(self, caller: Caller, *, run_id: str, goal: str) -> None:
+    def __init__(self, caller: Caller, *, run_id: str, goal: str, evidence: Evidence | None = None) -> None:
         self.caller = caller
         self._run_id = run_id
         self._goal = goal
+        self._evidence = evidence
         self._course: Course | None = None
         self._requests = 0
         self._verdicts: dict[Question, bool | None] = {}
 
     async def course(self) -> Course:
         if self._course is None:
-            self._course = await Walker(self.caller, goal=self._goal, run_id=self._run_id).walk()
+            walker = Walker(self.caller, goal=self._goal, run_id=self._run_id, evidence=self._evidence)
+            self._course = await walker.walk()
         return self._course
 
     def ids(self) -> Options:
@@ -41,7 +44,9 @@ class CheckContext:
     def start_request(self) -> Json:
         """The very first question of a run: everything is empty."""
         location = {"current": {}, "progress": {}, "goals": {"workflow": self._goal}}
-        context = {"FSM": {"state": "idle"}}
+        context: Json = {"FSM": {"state": "idle"}}
+        if self._evidence is not None:
+            context["variables"] = dict(self._evidence.variables)
         return {"observation": {"location": location, "context": context}, "options": self.ids().to_dict()}
 
     async def request_at(self, question: Question) -> Json | None:

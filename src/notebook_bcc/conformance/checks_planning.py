@@ -8,6 +8,7 @@ from typing import Any
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.course import Area
+from notebook_bcc.conformance.exchange import CONFLICT
 from notebook_bcc.conformance.judgement import verdict_faults
 from notebook_bcc.conformance.walk import PLAYED
 from notebook_bcc.errors import ActionMalformed
@@ -142,6 +143,8 @@ async def feedback_errors(kit: CheckContext) -> Finding:
         "missing_outputs": missing or ["table"],
     }
     exchange, answer = await kit.judge(request)
+    if exchange.status == CONFLICT:
+        return holds("409: it does not judge without them")
     if answer is None:
         return fails(exchange.problem or "no judgement", exchange)
     if answer.target_achieved:
@@ -150,12 +153,13 @@ async def feedback_errors(kit: CheckContext) -> Finding:
 
 
 def _unplay(request: dict[str, Any]) -> list[str]:
-    """Take back what the kit had played as produced; the names of it. Any: JSON of the kit's own making."""
+    """Take back what was promised and produced, or played so; the names of it. Any: JSON of the kit's own making."""
     context = request["observation"].get("context", {})
     variables = context.get("variables", {})
-    missing = [name for name, value in variables.items() if value == PLAYED]
-    context["variables"] = {name: value for name, value in variables.items() if name not in missing}
     level = request["observation"]["location"]["progress"].get("behaviors", {})
+    promised = level.get("current_outputs", {}).get("expected", [])
+    missing = [name for name, value in variables.items() if value == PLAYED or name in promised]
+    context["variables"] = {name: value for name, value in variables.items() if name not in missing}
     level.get("current_outputs", {}).pop("produced", None)
     for item in level.get("completed", [])[-1:]:
         item.pop("outputs_produced", None)

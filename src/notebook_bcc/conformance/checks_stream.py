@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
+from notebook_bcc.conformance.checks_position import REPLAYED
 from notebook_bcc.conformance.course import Area
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.conformance.stream import Fault, Stream, unflushed
@@ -12,8 +13,6 @@ from notebook_bcc.planners.remote.client import STREAM_TYPES
 from notebook_bcc.protocol.actions import parse_action
 
 _NO_STREAM = skipped("no behavior was streamed")
-# What our own service, and others that follow HTTP's draft on idempotency, say with an answer they remembered.
-_REPLAYED = "idempotent-replayed"
 
 
 async def stream_lines(kit: CheckContext) -> Finding:
@@ -127,7 +126,7 @@ async def repeated_generating(kit: CheckContext) -> Finding:
 
 def _same(same: bool, again: Exchange) -> Finding:
     """A server that says it remembers must do so; one that does not say may plan again."""
-    remembers = _REPLAYED in again.headers
+    remembers = REPLAYED in again.headers
     if same:
         return holds("and says that it remembered" if remembers else "")
     return fails(

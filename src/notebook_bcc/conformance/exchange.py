@@ -12,12 +12,15 @@ from typing import Any
 # JSON as it goes over the wire; the kit must be able to write and to look at what no model of ours would accept.
 Json = dict[str, Any]
 
+CONFLICT = 409
+"""What a server answers that cannot judge this: it does not know the place, or lacks evidence."""
+
 _SHOWN = 240
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class BodyChunk:
     """So many bytes of the body, read so many seconds after the question went out."""
 
     seconds: float
@@ -34,7 +37,7 @@ class Exchange:
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = b""
-    arrivals: tuple[Arrival, ...] = ()
+    arrivals: tuple[BodyChunk, ...] = ()
     failure: str = ""
     connection: str = ""
     """The client's end of the connection: the same one twice means that it was kept open."""
@@ -48,7 +51,10 @@ class Exchange:
     def decoded(self) -> Any:  # Any: whatever the server sent
         """The body as JSON. Raises ValueError for what is none: not UTF-8, not JSON, or nested too deep."""
         try:
-            return json.loads(self.body.decode())
+            found = json.loads(self.body.decode())
+            # Half a character, which JSON can escape and clients refuse: UnicodeEncodeError is a ValueError.
+            json.dumps(found, ensure_ascii=False).encode()
+            return found
         except RecursionError as error:
             raise ValueError("nested too deep") from error
 
@@ -73,16 +79,17 @@ class Exchange:
         return "the body is empty" if not self.body.strip() else "the body is not a JSON object"
 
     @property
-    def request_shown(self) -> str:
-        body = f" {shortened(self.sent)}" if self.sent else ""
+    def request_text(self) -> str:
+        """The request whole; whoever shows it to a person cuts it with `shortened`."""
+        body = f" {_text(self.sent)}" if self.sent else ""
         return f"{self.method} {self.path}{body}"
 
     @property
-    def answer_shown(self) -> str:
+    def answer_text(self) -> str:
         if not self.status:
             return f"no answer: {self.failure}"
         broken = f" (then: {self.failure})" if self.failure else ""
-        return f"HTTP {self.status} {self.kind or 'no content type'}: {shortened(self.body) or 'nothing'}{broken}"
+        return f"HTTP {self.status} {self.kind or 'no content type'}: {_text(self.body) or 'nothing'}{broken}"
 
 
 def shortened(text: bytes | str, limit: int = _SHOWN) -> str:
@@ -95,6 +102,10 @@ def shortened(text: bytes | str, limit: int = _SHOWN) -> str:
         return line
     kept = limit // 2
     return f"{line[:kept]} [... {len(line) - 2 * kept} characters ...] {line[-kept:]}"
+
+
+def _text(body: bytes) -> str:
+    return body.decode(errors="backslashreplace").strip()
 
 
 def _two_ends(head: bytes, tail: bytes, size: int) -> str:

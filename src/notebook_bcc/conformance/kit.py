@@ -11,12 +11,14 @@ import httpx2
 
 from notebook_bcc.conformance import checks_http as http
 from notebook_bcc.conformance import checks_planning as planning
+from notebook_bcc.conformance import checks_position as position
 from notebook_bcc.conformance import checks_requests as requests
 from notebook_bcc.conformance import checks_stream as stream
 from notebook_bcc.conformance import checks_v1 as v1
 from notebook_bcc.conformance.caller import Caller, KitLimits
-from notebook_bcc.conformance.check import Check, Finding, Report, Row
+from notebook_bcc.conformance.check import Check, Finding, Report, ReportRow
 from notebook_bcc.conformance.check_context import CheckContext
+from notebook_bcc.conformance.evidence import Evidence
 from notebook_bcc.errors import PlannerUnreachable, SettingsInvalid
 
 DEFAULT_GOAL: Final = "Make a small table of numbers and describe it."
@@ -39,6 +41,7 @@ _SECURITY = "server.md#security"
 _HEALTH = "endpoints/health.md#get-health"
 _FALLBACK = "endpoints/generate.md#post-generate"
 _MISSING = "endpoints/planning.md#a-missing-field"
+_CANNOT = "endpoints/planning.md#a-question-that-cannot-be-answered"
 
 
 Look = Callable[[CheckContext], Awaitable[Finding]]
@@ -61,12 +64,16 @@ CHECKS: Final[tuple[Check[CheckContext], ...]] = (
         "judgement-form", "each judgement is a JSON object of the right types", _PLANNING, planning.judgement_form
     ),
     _required("verdict-boolean", "targetAchieved is true or false", _PLANNING, planning.verdict_boolean),
+    _recommended("transition-whole", "transition has both its verdicts", _PLANNING, position.transition_whole),
     _required("canonical-spelling", "one spelling is written", _RULES, planning.canonical_spelling),
     _required("context-filter", "context_filter is well-formed", _FILTER, planning.context_filter),
     _required("navigation", "next_stage_id and next_step_id are in the plan", _PLANNING, planning.navigation),
     _required("feedback", "behavior_feedback is read, also without success", _REQUEST, planning.feedback_accepted),
     _recommended("feedback-errors", "reported errors do not count as achieved", _REQUEST, planning.feedback_errors),
     _recommended("stateless", "the observation alone decides the answer", _ALIKE, planning.stateless),
+    _recommended("unknown-position", "an unknown place is judged, or 409", _CANNOT, position.unknown_position),
+    _recommended("missing-evidence", "missing variables are no fault, or 409", _CANNOT, position.missing_evidence),
+    _recommended("rejection", "a rejection is read, in a new question", _REQUEST, position.rejection),
     _required("required-fields", "a missing field gets 422 with its path", _MISSING, requests.required_fields),
     _required("invalid-json", "a body that is no JSON object gets 4xx", _STATUSES, requests.invalid_json),
     _recommended("refusals-json", "refusals are JSON", _STATUSES, requests.refusals_json),
@@ -90,9 +97,11 @@ CHECKS: Final[tuple[Check[CheckContext], ...]] = (
     _recommended("generate", "/generate is the fallback of /generating", _FALLBACK, stream.generate_fallback),
     _recommended("repeated-planning", "a repeated request_id is judged alike", _ALIKE, stream.repeated_planning),
     _recommended("repeated-generating", "and generates the same actions", _ALIKE, stream.repeated_generating),
+    _recommended("same-after-stop", "the same bytes later are answered the same", _ALIKE, position.same_after_stop),
     _required("v1-actions-post", "v1: POST /v1/actions", _V1, v1.actions_post),
     _required("v1-actions-get", "v1: GET /v1/actions", _V1, v1.actions_get),
     _required("v1-reflection", "v1: POST /v1/reflection", _V1, v1.reflection),
+    _recommended("v1-whole", "v1: answers have all five parts", _V1, v1.whole),
     _recommended("health", "GET /health answers", _HEALTH, http.health),
     _recommended("methods", "GET and HEAD at /planning get 405", _STATUSES, http.methods),
     _recommended("token-wanted", "without the token there is no answer", _SECURITY, http.token_wanted),
@@ -111,10 +120,13 @@ async def run_kit(
     only: Sequence[str] = (),
     goal: str = DEFAULT_GOAL,
     limits: KitLimits | None = None,
+    evidence: Evidence | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
-    told: Callable[[Row], None] | None = None,
+    told: Callable[[ReportRow], None] | None = None,
 ) -> Report:
     """Every check, or those named, against the server; `told` hears of each row at once.
+
+    With `evidence` the workflow is driven with its kernel: what the server wants executed is executed.
 
     Raises SettingsInvalid for an address, token or id that makes no sense, PlannerUnreachable where nothing answers.
     """
@@ -123,10 +135,10 @@ async def run_kit(
     caller = Caller(url, token=token, limits=limits, transport=transport)
     try:
         await _reach(caller)
-        context = CheckContext(caller, run_id=f"conform-{secrets.token_hex(4)}", goal=goal)
-        rows: list[Row] = []
+        context = CheckContext(caller, run_id=f"conform-{secrets.token_hex(4)}", goal=goal, evidence=evidence)
+        rows: list[ReportRow] = []
         for check in chosen:
-            row = Row.of(check, await check.look(context))
+            row = ReportRow.of(check, await check.look(context))
             rows.append(row)
             if told is not None:
                 told(row)

@@ -1,7 +1,8 @@
-"""Drive one workflow against a server with the engine itself and a kernel that computes nothing.
+"""Drive one workflow against a server with the engine itself, and a kernel that computes nothing or a real one.
 
-Every action is played as if it had succeeded, and what a behavior promises exists once it was played. An action that is
-malformed, or runs a cell that does not exist, is an error in the feedback, as it would be in a real run.
+With a real one everything is as in a run. Without, every action is played as if it had succeeded, and what a behavior
+promises exists once it was played. An action that is malformed, or runs a cell that does not exist, is an error in the
+feedback, as it would be in a real run.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, NoReturn
 
 from notebook_bcc.conformance.caller import Caller
 from notebook_bcc.conformance.course import Area, Course, Generated, Judged, Note, Question
-from notebook_bcc.conformance.exchange import Exchange
+from notebook_bcc.conformance.evidence import Evidence
+from notebook_bcc.conformance.exchange import CONFLICT, Exchange
 from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.stream import read_stream
 from notebook_bcc.engine.actions.context import ActionContext
@@ -37,7 +39,7 @@ from notebook_bcc.journal.records import (
     RunStarted,
     Warned,
 )
-from notebook_bcc.kernel.interface import Execution, VariableChanges
+from notebook_bcc.kernel.interface import Execution, Kernel, VariableChanges
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import ActionData
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL, CustomAction, Exec, parse_action
@@ -46,7 +48,7 @@ from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Workflow
 
-PLAYED = "played by nbcc conform, not computed"
+PLAYED = "played by nbcc planner conform, not computed"
 
 # For a server that brings no plan: the run was started with this one.
 OWN_PLAN = Workflow.model_validate(
@@ -82,19 +84,23 @@ _PROMOTES = re.compile(r"^(\w+) = (\w+)\ndel \2\Z", re.MULTILINE)
 class Walker:
     """One workflow, once. It is the planner of its own run: it passes questions on and keeps what came of them."""
 
-    def __init__(self, caller: Caller, *, goal: str, run_id: str) -> None:
+    def __init__(self, caller: Caller, *, goal: str, run_id: str, evidence: Evidence | None = None) -> None:
+        """Without `evidence` nothing is executed."""
         self._caller = caller
         self._course = Course()
+        self._plays = evidence is None
         self._started = RunStarted(
             run_id=run_id,
             goal=goal,
-            policies=Policies(confirm="auto", on_error="continue"),
+            variables=dict(evidence.variables) if evidence is not None else {},
+            policies=Policies(confirm="auto", on_error="continue" if self._plays else "feedback"),
             limits=Limits(behaviors_per_step=caller.limits.behaviors_per_step),
         )
-        self._kernel = ScriptedKernel(_execution)
+        self._kernel: Kernel = ScriptedKernel(_execution) if evidence is None else evidence.kernel
         self._journal = MemoryJournal()
         registry = ActionRegistry({_PLAYS: lambda context, action: None})
-        registry.add_post_hook(self._play)
+        if self._plays:
+            registry.add_post_hook(self._play)
         self._runner = Runner(
             planner=self,
             kernel=self._kernel,
@@ -107,9 +113,11 @@ class Walker:
 
     async def walk(self) -> Course:
         """The course, to its end or to where it could not go on."""
-        await self._kernel.start()
-        at, name = utc_now(), self._kernel.identity.name
-        await self._journal.append([Entry(1, at, self._started), Entry(2, at, KernelStarted(name=name))])
+        at = utc_now()
+        await self._journal.append([Entry(1, at, self._started)])
+        if self._plays:
+            await self._kernel.start()
+            await self._journal.append([Entry(2, at, KernelStarted(name=self._kernel.identity.name))])
         await self._runner.load()
         async for entry in self._runner.run():
             self._noted.see(entry.record)
@@ -138,7 +146,9 @@ class Walker:
         self._course.notes += [Note(area, text, exchange) for area, text in read.problems]
         self._course.judged.append(Judged(question, data, exchange, read.answer))
         if read.answer is None:
-            await self._stop(f"no judgement in {state.value}: {exchange.problem or read.problems[0][1]}")
+            await self._stop(
+                f"no judgement in {state.value}: {exchange.problem or read.problems[0][1]}{self._hint(exchange)}"
+            )
         return await self._with_plan(read.answer) if question == "start" else read.answer
 
     async def _with_plan(self, answer: PlanningResponse) -> PlanningResponse:
@@ -156,12 +166,13 @@ class Walker:
         exchange = await self._post("/generating", request, data)
         if not 200 <= exchange.status <= 299 or exchange.failure:
             step_id = self._runner.state.position.step_id
-            await self._stop(f"no behavior for step {step_id!r}: {exchange.failure or exchange.problem}")
+            why = f"{exchange.failure or exchange.problem}{self._hint(exchange)}"
+            await self._stop(f"no behavior for step {step_id!r}: {why}")
         stream = read_stream(exchange)
         self._course.generated.append(Generated(data, stream))
         for action in stream.actions:
             yield ActionData(action)
-        if not any(self._succeeds(action) for action in stream.actions):
+        if self._plays and not any(self._succeeds(action) for action in stream.actions):
             yield ActionData({"action": _PLAYS})
 
     async def repair(self, request: Request) -> str | None:
@@ -187,6 +198,11 @@ class Walker:
         # Until the runner leaves the question.
         await asyncio.Event().wait()
         raise AssertionError("nobody sets this event")
+
+    def _hint(self, exchange: Exchange) -> str:
+        """For a planner that judges by evidence: the kit has some to offer."""
+        offered = self._plays and exchange.status == CONFLICT
+        return " (if it needs evidence: --kernel walks with a kernel and a table)" if offered else ""
 
     def _succeeds(self, data: Any) -> bool:  # Any: as it came
         try:

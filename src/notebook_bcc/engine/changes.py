@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack, overload
 
 from notebook_bcc.engine.state import (
-    Behavior,
+    BehaviorState,
+    Detour,
     KernelState,
     LevelState,
     Machine,
@@ -23,7 +24,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
-from notebook_bcc.protocol.messages import ActionProblem, ContextFilter
+from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import Event
@@ -53,12 +54,15 @@ class StateChanges(TypedDict, total=False):
     stages: LevelState
     steps: LevelState
     behaviors: LevelState
-    behavior: Behavior
+    steps_ended: dict[tuple[str, str], bool]
+    behavior: BehaviorState
     asked: PlanningAsked | None
+    asked_from: RunState | None
     verdict: PlanningAnswered | None
     filter: ContextFilter | None
     target: tuple[str | None, str | None] | None
     proposals: tuple[PlanProposal, ...]
+    detour: Detour | None
     kernel: KernelState
     planner_context: PlannerContext
     effects: tuple[str, ...]
@@ -80,9 +84,13 @@ class StateChanges(TypedDict, total=False):
 
 
 class BehaviorChanges(TypedDict, total=False):
-    """The same for Behavior."""
+    """The same for BehaviorState."""
 
     asked: GeneratingAsked | None
+    asked_from: RunState | None
+    summaries: dict[str, Any]
+    unanswered: bool
+    queue: tuple[Any, ...]
     stream_open: bool
     ended: bool
     failure: str
@@ -91,6 +99,7 @@ class BehaviorChanges(TypedDict, total=False):
     digest: int
     executed: int
     succeeded: int
+    skipped: int
     sections: int
     errors: tuple[ActionProblem, ...]
     last_result: str
@@ -104,6 +113,7 @@ class BehaviorChanges(TypedDict, total=False):
     missing: tuple[str, ...]
     partial: tuple[dict[str, Any], ...]
     out_of_budget: str
+    beside: PlanningResponse | None
 
 
 @overload
@@ -111,7 +121,7 @@ def evolve(value: RunState, /, **changes: Unpack[StateChanges]) -> RunState: ...
 
 
 @overload
-def evolve(value: Behavior, /, **changes: Unpack[BehaviorChanges]) -> Behavior: ...
+def evolve(value: BehaviorState, /, **changes: Unpack[BehaviorChanges]) -> BehaviorState: ...
 
 
 def evolve(value: Any, /, **changes: Any) -> Any:  # Any: the overloads say what goes with what

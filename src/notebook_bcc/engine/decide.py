@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from notebook_bcc.engine.detour import added_stages, added_steps, decided_first, on_the_way
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
@@ -42,7 +43,7 @@ def decide(state: RunState) -> Intent:
     reached = _limit_reached(state)
     if reached:
         return Stop("limit", reached)
-    intent = _BY_STATE[state.fsm](state)
+    intent = (on_the_way(state) if state.on_detour else None) or _BY_STATE[state.fsm](state)
     if isinstance(intent, OpenStream):
         # Judging goes by evidence and may cost nothing; what a model has to write it is not asked for any more.
         spent_up = budget_reached(state)
@@ -128,6 +129,8 @@ def _start_behavior(state: RunState, event: Event) -> Intent:
 
 def _behavior_running(state: RunState) -> Intent:
     behavior = state.behavior
+    if behavior.queue:
+        return TakeAction()
     if behavior.out_of_budget:
         return Stop("limit", behavior.out_of_budget)
     if behavior.failure:
@@ -148,9 +151,8 @@ def _action_running(state: RunState) -> Intent:
         return _propose(state)
     limit = state.limits.actions_per_behavior
     if limit and current.index >= limit:
-        return Stop(
-            "limit", f"behavior {state.position.behavior_id!r} has had {Count(limit):action|actions}, the most allowed"
-        )
+        had = f"{Count(limit):action|actions}, the most allowed (--max-actions-per-behavior)"
+        return Stop("limit", f"behavior {state.position.behavior_id!r} has had {had}")
     if not state.kernel.up and action_name(current.action) not in WITHOUT_KERNEL:
         return _kernel(state)
     return ExecuteAction()
@@ -168,6 +170,8 @@ def _propose(state: RunState) -> Intent:
 
 def _action_completed(state: RunState) -> Intent:
     behavior = state.behavior
+    if behavior.queue and behavior.fire is None and not behavior.aborted:
+        return TakeAction()
     if behavior.out_of_budget:
         return Stop("limit", behavior.out_of_budget)
     if behavior.failure:
@@ -202,6 +206,10 @@ def _behavior_completed(state: RunState) -> Intent:
     verdict = _verdict(state, "feedback")
     if verdict is None:
         return AskPlanning("feedback")
+    return decided_first(state, _after_behavior(state, verdict))
+
+
+def _after_behavior(state: RunState, verdict: PlanningResponse) -> Intent:
     if state.behavior.end_phase:
         return Fire(Event.COMPLETE_STEP, reason="end_phase")
     if verdict.transition.continue_behaviors:
@@ -226,10 +234,16 @@ def _step_completed(state: RunState) -> Intent:
     verdict = _verdict(state, "step_end")
     if verdict is None:
         return AskPlanning("step_end")
+    return decided_first(state, _after_step(state, verdict))
+
+
+def _after_step(state: RunState, verdict: PlanningResponse) -> Intent:
     if state.target is not None:
         wanted = _wanted_step(state)
         return Fire(Event.NEXT_STEP, step_id=wanted) if wanted else Fire(Event.COMPLETE_STAGE)
     remaining = state.remaining_steps
+    if verdict.target_achieved and (added := added_steps(state)):
+        return Fire(Event.NEXT_STEP, step_id=added[0])
     if verdict.target_achieved or not remaining:
         return Fire(Event.COMPLETE_STAGE)
     return Fire(Event.NEXT_STEP, step_id=remaining[0])
@@ -239,9 +253,15 @@ def _stage_completed(state: RunState) -> Intent:
     verdict = _verdict(state, "stage_end")
     if verdict is None:
         return AskPlanning("stage_end")
+    return decided_first(state, _after_stage(state, verdict))
+
+
+def _after_stage(state: RunState, verdict: PlanningResponse) -> Intent:
     if state.target is not None and state.target[0] is not None:
         return Fire(Event.NEXT_STAGE, stage_id=state.target[0])
     remaining = state.remaining_stages
+    if verdict.target_achieved and (added := added_stages(state)):
+        return Fire(Event.NEXT_STAGE, stage_id=added[0])
     if verdict.target_achieved or not remaining:
         return Fire(Event.COMPLETE_WORKFLOW)
     return Fire(Event.NEXT_STAGE, stage_id=remaining[0])
@@ -252,11 +272,7 @@ def _update_pending(state: RunState) -> Intent:
 
 
 def _workflow_completed(state: RunState) -> Intent:
-    wanted = state.plan.deliverables if state.plan is not None else None
-    if not wanted:
-        return Stop("completed")
-    missing = [name for name in wanted if name not in state.kernel.variables]
-    return Stop("completed", f"not made: {', '.join(missing)}" if missing else "", "no" if missing else "yes")
+    return Fire(Event.RESET) if state.recover == "reset" else Stop("completed")
 
 
 def _error(state: RunState) -> Intent:

@@ -12,12 +12,13 @@ from notebook_bcc.protocol.vocabulary import Event
 
 @dataclass(frozen=True, slots=True)
 class Fire:
-    """Move the state machine; the event is in the table."""
+    """Move the state machine; the event is in the table. `detour`: only to have a change of the plan decided."""
 
     event: Event
     reason: str = ""
     stage_id: str | None = None
     step_id: str | None = None
+    detour: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,6 @@ class Stop:
 
     reason: Literal["completed", "failed", "cancelled", "limit", "paused", "waiting", "interrupted"]
     detail: str = ""
-    answered: Literal["yes", "no", "unknown"] = "unknown"
 
 
 Intent = (

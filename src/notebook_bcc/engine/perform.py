@@ -11,7 +11,9 @@ from typing import assert_never
 
 from notebook_bcc.engine.actions.executor import ActionExecutor, source_of_exec
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.answering import HasFile, answer_of
 from notebook_bcc.engine.confirmation import Confirmation
+from notebook_bcc.engine.detour import given_up, transition_of
 from notebook_bcc.engine.inbox import Inbox
 from notebook_bcc.engine.intents import (
     AskPerson,
@@ -32,7 +34,6 @@ from notebook_bcc.engine.rebuilding import bring_up
 from notebook_bcc.engine.reward import Reward
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionRefused, KernelDied, KernelStartFailed
-from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
     ActionReceived,
     ArtifactPromoted,
@@ -45,7 +46,6 @@ from notebook_bcc.journal.records import (
     ProposalDropped,
     Record,
     RunStopped,
-    Transitioned,
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
@@ -73,12 +73,15 @@ class Performer:
         durable: Callable[[], Awaitable[None]],
         now: Callable[[], str],
         timer: Callable[[], float],
+        has_file: HasFile,
     ) -> None:
+        self._has_file = has_file
         self._kernel = kernel
         self._reward = reward
         self._now = now
         self._inbox = inbox
         self._confirmation = confirmation
+        self._patience: float | None = None
         self._session = PlannerSession(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
         self._executor = ActionExecutor(
             kernel=kernel, registry=registry, reward=reward, repair=self._session.repair, timer=timer
@@ -112,7 +115,7 @@ class Performer:
             case DropProposal():
                 return _only(ProposalDropped(reason=intent.reason))
             case Stop():
-                return _only(RunStopped(reason=intent.reason, detail=intent.detail, answered=intent.answered))
+                return self._stop(self.stopped(state, intent), state)
             case _:
                 assert_never(intent)
 
@@ -130,42 +133,58 @@ class Performer:
         decided = await self._confirmation.ask(proposal, state)
         if decided is None:
             detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
-            yield (*self._inbox.take_simple(state), RunStopped(reason="waiting", detail=detail))
+            rest = await self.read_rest(state)
+            yield (*self._inbox.take_simple(state), *rest, RunStopped(reason="waiting", detail=detail))
             return
         if state.fsm is State.WORKFLOW_UPDATE_PENDING:
             event = Event.UPDATE_WORKFLOW_CONFIRMED if decided.confirmed else Event.UPDATE_WORKFLOW_REJECTED
         else:
             event = Event.UPDATE_STEP_CONFIRMED if decided.confirmed else Event.UPDATE_STEP_REJECTED
-        moved = self.moved(state, Fire(event, reason=decided.comment))
-        yield (*self._inbox.take_answers(), decided, moved)
+        moved = self.moves(state, Fire(event, reason=decided.comment))
+        yield (*self._inbox.take_answers(), decided, *moved)
+
+    async def _stop(self, stopped: RunStopped, state: RunState) -> AsyncGenerator[Batch, None]:
+        """Let the run go. What is left of an open stream is kept, so that the planner is asked for nothing twice."""
+        yield (*await self.read_rest(state), stopped)
+
+    async def read_rest(self, state: RunState, *, within: float | None = None) -> Batch:
+        """What the open stream still has. `within` bounds the wait for it, in seconds."""
+        return await self._session.read_rest(state, within=within if within is not None else self._patience)
+
+    def hurry(self, patience: float) -> None:
+        """From here on a planner is waited for so many seconds only when the run stops."""
+        self._patience = patience
+
+    @property
+    def waits_for_planner(self) -> bool:
+        """Whether nothing is under way but an answer of the planner's."""
+        return self._session.waiting
 
     async def _fire(self, intent: Fire, state: RunState) -> AsyncGenerator[Batch, None]:
         if intent.event in _CLOSES_STREAM:
             await self._session.close_stream()
-        yield (self.moved(state, intent),)
+        yield self.moves(state, intent)
 
-    def moved(self, state: RunState, intent: Fire) -> Transitioned:
-        """The transition an intent asks for; it is in the table, or decide is wrong."""
-        to = next_state(state.fsm, intent.event)
-        if to is None:
-            raise ValueError(f"{intent.event.value} is not allowed in {state.fsm.value}")
-        return Transitioned(
-            source=state.fsm,
-            event=intent.event,
-            to=to,
-            reward=self._reward.of_move(state, intent.event),
-            reason=intent.reason,
-            stage_id=intent.stage_id,
-            step_id=intent.step_id,
-        )
+    def stopped(self, state: RunState, intent: Stop) -> RunStopped:
+        """The end that an intent asks for; of a completed run with whether its goal is answered."""
+        if intent.reason != "completed":
+            return RunStopped(reason=intent.reason, detail=intent.detail)
+        answer = answer_of(state, self._has_file)
+        return RunStopped(reason="completed", detail=answer.problem, answered=answer.answered)
+
+    def moves(self, state: RunState, intent: Fire) -> Batch:
+        """The transition an intent asks for, after what it makes of proposals that wait. It is in the table, or decide
+        is wrong."""
+        earns = not (intent.detour or state.on_detour) or intent.event is Event.FAIL
+        reward = self._reward.of_move(state, intent.event) if earns else 0.0
+        return (*given_up(state, intent.event), transition_of(state, intent, reward=reward))
 
     async def close(self) -> None:
         """End what is open with the planner. The kernel belongs to whoever gave it."""
         await self._session.close_stream()
 
     async def interrupt(self) -> None:
-        """Leave what is under way: the stream is closed, the running cell asked to stop."""
-        await self._session.close_stream()
+        """Leave what is under way: the running cell is asked to stop."""
         if self._kernel.is_alive:
             await self._kernel.interrupt()
 

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import random
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.fold.context_update import proposals_of, proposed
-from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
-from notebook_bcc.engine.observation.observe import feedback, observe
+from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
+from notebook_bcc.engine.requests import Outgoing, generating_request, pending_stream, planning_request
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
+    JudgementMalformed,
     KernelDied,
     PlannerAnswerInvalid,
     PlannerBudgetSpent,
     PlannerFailed,
     PlannerUnreachable,
+    RequestRefused,
 )
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
     ActionReceived,
+    ActionsQueued,
+    BehaviorJudged,
     Faulted,
     GeneratingAsked,
     GeneratingEnded,
@@ -38,18 +44,21 @@ from notebook_bcc.journal.records import (
     PlanningAsked,
     Purpose,
     Record,
+    RunStopped,
     Transitioned,
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.planners.interface import ActionData, Planner, StreamWarning
+from notebook_bcc.planners.interface import ActionData, JudgesBeside, Planner, StreamWarning
 from notebook_bcc.planners.model_exchange import AsksModels, ModelExchange
 from notebook_bcc.protocol.limits import budget_of
 from notebook_bcc.protocol.messages import Options, PlanningResponse, RepairWanted, Request
-from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Event, State
 
+_log = logging.getLogger(__name__)
+
 Batch = tuple[Record, ...]
+_Item = ActionData | StreamWarning | StreamEnd
 
 PLAN_REFUSED = "the planner's plan is refused: "
 
@@ -91,7 +100,25 @@ class PlannerSession:
         self._asking = asking
         self._timer = timer
         self._stream: ActionStream | None = None
-        self._first: ActionData | StreamWarning | StreamEnd | None = None
+        self._first: _Item | None = None
+        # How many actions of the open stream were given out (None: not known yet), and the newest of what was: the run
+        # may be stopped before it is recorded.
+        self._waiting = 0
+        self._given: int | None = None
+        self._newest: list[_Item] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an answer of the planner's is waited for, and nothing else is under way."""
+        return self._waiting > 0
+
+    @contextlib.contextmanager
+    def _waits(self) -> Iterator[None]:
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
 
     def models_asked(self) -> Batch:
         """What the planner and its models have said to each other since this was last asked."""
@@ -103,82 +130,92 @@ class PlannerSession:
 
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
         """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
-        request_id, attempt = identify(state, state.asked)
-        reported = feedback(state) if purpose == "feedback" else None
-        request: Request | None = None
+        outgoing = planning_request(state, purpose)
+        request_id, attempt = outgoing.request_id, outgoing.attempt
         started = self._timer()
         for number in range(attempt, attempt + self._asking.retries + 1):
-            yield (PlanningAsked(request_id=request_id, purpose=purpose, attempt=number, feedback=reported),)
-            # The journal reaches the disk while the observation is built; nothing is said before both are done.
-            syncing = asyncio.ensure_future(self._durable())
-            if request is None:
-                request = Request(observation=observe(state), behavior_feedback=reported)
-            options = Options(request_id=request_id, run_id=state.run_id, attempt=number)
-            await syncing
+            yield (
+                PlanningAsked(
+                    request_id=request_id,
+                    purpose=purpose,
+                    attempt=number,
+                    feedback=outgoing.request.behavior_feedback,
+                    digest=outgoing.digest,
+                ),
+            )
+            await self._durable()
             if number == attempt:
                 self._allow(state)
             try:
-                response = await self._planner.plan(request.model_copy(update={"options": options}))
+                with self._waits():
+                    response = await self._planner.plan(outgoing.sent(number))
             except PlannerFailed as failure:
                 if number == attempt + self._asking.retries or not _worth_a_retry(failure):
                     yield self._degraded(request_id, purpose, state, failure)
                     return
-                yield (Warned(message=f"{failure}; trying again"),)
-                await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
+                yield (Warned(message=f"{failure}; trying again", effect=False),)
+                with self._waits():
+                    await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                 continue
             seconds = round(self._timer() - started, 6)
             yield answered(request_id, purpose, state, response, seconds)
             return
 
     def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
-        if purpose == "start" and state.plan is None:
+        if isinstance(failure, JudgementMalformed):
+            # Nobody knows what it wanted to say. A resume asks the same question again.
+            return (RunStopped(reason="interrupted", detail=str(failure)),)
+        if isinstance(failure, RequestRefused) or (purpose == "start" and state.plan is None):
             return (Faulted(reason=str(failure)),)
         fallback = PlanningResponse()
         return (
             PlanningAnswered(request_id=request_id, purpose=purpose, response=fallback, degraded=True),
-            Warned(message=f"planning failed and was degraded: {failure}"),
+            Warned(message=f"planning failed and was degraded: {failure}", effect=False),
         )
 
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
-        request_id, attempt = identify(state, state.behavior.asked)
         try:
-            observation, summaries, warnings = await self._filtered(state)
+            outgoing = await self._behavior_request(state)
         except KernelDied as death:
             # A dead kernel is brought up again, and the summaries are asked of that one.
             yield (KernelLost(cause=death.cause),)
             return
+        attempt = outgoing.attempt
         last = attempt + self._asking.retries + 1
         number = attempt
         self._allow(state)
         while number <= last:
             fallback = number == last
-            options = Options(stream=True, request_id=request_id, run_id=state.run_id, attempt=number)
             yield (
                 GeneratingAsked(
-                    request_id=request_id,
+                    request_id=outgoing.request_id,
                     attempt=number,
-                    summaries=summaries if number == attempt else {},
-                    warnings=warnings if number == attempt else (),
+                    summaries=dict(outgoing.summaries) if number == 1 else {},
+                    warnings=outgoing.warnings if number == 1 else (),
+                    digest=outgoing.digest,
                 ),
             )
-            request = Request(observation=observation, options=options)
             await self._durable()
             # Kept before it is waited for: whoever cancels the wait can close it.
-            self._stream = ActionStream(self._planner.generate(request, fallback=fallback))
+            self._stream = ActionStream(self._planner.generate(outgoing.sent(number), fallback=fallback))
+            self._given = None if skip else 0
             try:
-                self._first = await self._stream.take()
+                with self._waits():
+                    self._first = await self._stream.take()
             except PlannerFailed as failure:
                 await self.close_stream()
                 if isinstance(failure, PlannerBudgetSpent):
                     yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
                     return
-                if fallback:
-                    yield (GeneratingFailed(received=skip, error=str(failure)),)
+                refused = isinstance(failure, RequestRefused)
+                if fallback or refused:
+                    yield (GeneratingFailed(received=skip, error=str(failure), refused=refused),)
                     return
-                yield (Warned(message=f"{failure}; trying again"),)
+                yield (Warned(message=f"{failure}; trying again", effect=False),)
                 if _worth_a_retry(failure):
-                    await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
+                    with self._waits():
+                        await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                     number += 1
                 else:
                     number = last
@@ -186,6 +223,10 @@ class PlannerSession:
             if skip:
                 async for batch in self._skip(skip, state):
                     yield batch
+            elif isinstance(self._planner, JudgesBeside):
+                beside = self._planner.judgement_beside(outgoing.request_id)
+                if beside is not None:
+                    yield judged_beside(outgoing.request_id, state, beside)
             return
 
     async def _skip(self, count: int, state: RunState) -> AsyncGenerator[Batch, None]:
@@ -195,21 +236,26 @@ class PlannerSession:
             try:
                 item = await self._next()
             except PlannerFailed as failure:
-                yield (GeneratingFailed(received=count, error=str(failure), lost_with_process=True),)
+                await self.close_stream()
+                yield (GeneratingFailed(received=count, error=str(failure)),)
                 return
             if isinstance(item, StreamEnd):
                 break
             if isinstance(item, ActionData):
                 digest = action_digest(digest, encoded(item.data)[1])
                 taken += 1
+                self._given = taken if taken == count else None
         if taken < count or digest != state.behavior.digest:
             await self.close_stream()
             error = "the stream was lost with the process before, and the planner's repeated answer differs from it"
             yield (GeneratingFailed(received=count, error=error, lost_with_process=True),)
 
     async def take_action(self, state: RunState) -> Batch:
-        """Wait for the next action of the open stream."""
+        """The next action that waits, or of the open stream as soon as it is there."""
         behavior = state.behavior
+        if behavior.queue:
+            return self._received(state, behavior.queue[0])
+        self._newest = []
         warnings: list[Record] = []
         while True:
             try:
@@ -224,18 +270,52 @@ class PlannerSession:
                 await self.close_stream()
                 return (*warnings, GeneratingEnded(actions=behavior.received))
             break
+        return (*warnings, *self._received(state, item.data))
+
+    def _received(self, state: RunState, action: Any) -> Batch:
+        behavior = state.behavior
         event = Event.START_ACTION if state.fsm is State.BEHAVIOR_RUNNING else Event.NEXT_ACTION
         to = next_state(state.fsm, event)
         if to is None:
             raise ValueError(f"no action can start in {state.fsm.value}")
-        data, data_bytes = encoded(item.data)
+        data, data_bytes = encoded(action)
         received = ActionReceived(
             action_id=f"action-{state.actions_received + 1}",
             index=behavior.received,
             action=data,
             digest=action_digest(behavior.digest, data_bytes),
         )
-        return (*warnings, received, Transitioned(source=state.fsm, event=event, to=to))
+        return (received, Transitioned(source=state.fsm, event=event, to=to))
+
+    async def read_rest(self, state: RunState, *, within: float | None = None) -> Batch:
+        """What the open stream still has, for a run that stops: the planner is not asked for it a second time.
+
+        `within` are the seconds that it is waited for; None: as long as the planner itself allows. What did not come by
+        then is asked for again when the run goes on.
+        """
+        stream, behavior = self._stream, state.behavior
+        if stream is None or behavior.ended or behavior.aborted or behavior.fire is not None:
+            return ()
+        arrived = behavior.received + len(behavior.queue)
+        if self._given is None or arrived > self._given:
+            return ()
+        self._forget_recorded(self._given - arrived)
+        items = self._newest
+        most = state.limits.actions_per_behavior
+        try:
+            async with asyncio.timeout(within):
+                while not (items and isinstance(items[-1], StreamEnd)) and not (most and arrived + len(items) > most):
+                    await self._next()  # which adds it to the newest
+        except (TimeoutError, PlannerFailed) as failure:
+            _log.debug("the rest of the stream is asked for when the run goes on: %s", failure)
+        await self.close_stream()
+        return _rest(items, behavior.digest, arrived)
+
+    def _forget_recorded(self, unrecorded: int) -> None:
+        """Keep of the newest items those from the first action on that is not recorded."""
+        actions = [place for place, item in enumerate(self._newest) if isinstance(item, ActionData)]
+        recorded = actions[: len(actions) - unrecorded]
+        self._newest = self._newest[recorded[-1] + 1 :] if recorded else self._newest
 
     async def repair(self, state: RunState, wanted: RepairWanted) -> str | None:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
@@ -251,28 +331,33 @@ class PlannerSession:
     async def close_stream(self) -> None:
         """End the answer under way, if there is one."""
         stream, self._stream = self._stream, None
-        self._first = None
+        self._first = self._given = None
+        self._newest = []
         if stream is not None:
             await stream.close()
 
-    async def _next(self) -> ActionData | StreamWarning | StreamEnd:
-        first, self._first = self._first, None
-        if first is not None:
-            return first
+    async def _next(self) -> _Item:
         if self._stream is None:
             raise ValueError("no stream is open")
-        return await self._stream.take()
+        item, self._first = self._first, None
+        if item is None:
+            with self._waits():
+                item = await self._stream.take()
+        if self._given is not None:
+            self._newest.append(item)
+            self._given += isinstance(item, ActionData)
+        return item
 
-    async def _filtered(self, state: RunState) -> tuple[Observation, dict[str, Any], tuple[str, ...]]:
+    async def _behavior_request(self, state: RunState) -> Outgoing:
+        """The question that was asked before, or a new one with what the kernel says for its filter."""
+        again = pending_stream(state)
+        if again is not None:
+            return again
         wanted = state.filter
-        if wanted is None:
-            return observe(state), {}, ()
-        observation = observe(state, asked=asked_variables(wanted))
         summaries: dict[str, Any] = {}
-        if wanted.variables_to_summarize and state.kernel.up:
+        if wanted is not None and wanted.variables_to_summarize and state.kernel.up:
             summaries = await self._kernel.summarize(wanted.variables_to_summarize)
-        filtered, warnings = filter_observation(observation, wanted, summaries=summaries)
-        return filtered, summaries, warnings
+        return generating_request(state, summaries)
 
 
 def _model_asked(exchange: ModelExchange) -> ModelAsked:
@@ -294,15 +379,26 @@ def _model_asked(exchange: ModelExchange) -> ModelAsked:
 
 
 def _worth_a_retry(failure: PlannerFailed) -> bool:
-    """An answer that is none will be none again; silence and a broken line may pass."""
-    return not isinstance(failure, PlannerAnswerInvalid)
+    """An answer that is none will be none again; silence, a broken line and a torn judgement may pass."""
+    return isinstance(failure, JudgementMalformed) or not isinstance(failure, PlannerAnswerInvalid | RequestRefused)
 
 
-def identify(state: RunState, pending: PlanningAsked | GeneratingAsked | None) -> tuple[str, int]:
-    """The id of a question that was asked before and not answered, else a new one. Ids are counted, not drawn."""
-    if pending is not None:
-        return pending.request_id, pending.attempt + 1
-    return f"{state.run_id}.{state.requests + 1}", 1
+def _rest(items: Sequence[_Item], digest: int, arrived: int) -> Batch:
+    """The records of what was left of a stream."""
+    actions: list[Any] = []
+    records: list[Record] = []
+    for item in items:
+        if isinstance(item, ActionData):
+            data, data_bytes = encoded(item.data)
+            actions.append(data)
+            digest = action_digest(digest, data_bytes)
+        elif isinstance(item, StreamWarning):
+            records.append(Warned(message=item.message))
+    if actions:
+        records.append(ActionsQueued(actions=tuple(actions), digest=digest))
+    if items and isinstance(items[-1], StreamEnd):
+        records.append(GeneratingEnded(actions=arrived + len(actions)))
+    return tuple(records)
 
 
 def _repair_id(asked: str, wanted: RepairWanted) -> str:
@@ -313,18 +409,24 @@ def _repair_id(asked: str, wanted: RepairWanted) -> str:
 
 def answered(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
     """The answer as far as it can be used; a plan that cannot be applied, or a place that does not exist, is said."""
-    problems: list[Record] = []
+    if purpose == "feedback" and state.behavior.beside is not None:
+        response = _completed_by(state.behavior.beside, response)
+    problems: list[Record] = _remarks(purpose, state, response)
     update = response.context_update
     # `now` has what only fills in; `then` has also what waits for its confirmation, which later parts may build on.
     now = then = state
     for proposal in proposals_of(state, update):
         problem = "" if changes_nothing(then.plan, proposal) else proposal_problem(then, proposal)
-        if not problem:
+        repeated = proposal in state.proposals
+        if not problem and not repeated:
             now = evolve(now, **proposed(now, proposal))
             then = evolve(then, plan=applied(then.plan, proposal))
             continue
         dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
         update = update.model_copy(update={dropped: None})
+        if repeated:
+            # It waits already: a planner that goes by the observation alone proposes it until it is decided.
+            continue
         fatal = state.plan is None and proposal.workflow is not None
         problems.append(Faulted(reason=problem) if fatal else Warned(message=f"{PLAN_REFUSED}{problem}"))
     unknown = _unknown_target(now, response)
@@ -336,6 +438,37 @@ def answered(request_id: str, purpose: Purpose, state: RunState, response: Plann
         response = response.model_copy(update={"context_update": update})
     answer = PlanningAnswered(request_id=request_id, purpose=purpose, response=response, seconds=seconds)
     return (answer, *problems)
+
+
+def judged_beside(request_id: str, state: RunState, response: PlanningResponse) -> Batch:
+    """What came beside the actions of a behavior, checked like any other answer."""
+    answer, *problems = answered(request_id, "step", state, response, 0.0)
+    used = answer.response if isinstance(answer, PlanningAnswered) else response
+    return (BehaviorJudged(request_id=request_id, response=used), *problems)
+
+
+def _completed_by(beside: PlanningResponse, judged: PlanningResponse) -> PlanningResponse:
+    """The judgement after a behavior; where it says nothing, what came beside the behavior's actions counts."""
+    said, before = judged.transition, beside.transition
+    changes: dict[str, Any] = {}
+    if not ({"target_achieved"} & judged.model_fields_set or {"continue_behaviors"} & said.model_fields_set):
+        changes["target_achieved"] = beside.target_achieved
+        said = said.model_copy(update={"continue_behaviors": before.continue_behaviors})
+    if said.destination is None and before.destination is not None:
+        navigation = {name: getattr(before, name) for name in ("strategy", "next_stage_id", "next_step_id")}
+        said = said.model_copy(update=navigation)
+    return judged.model_copy(update={**changes, "transition": said})
+
+
+def _remarks(purpose: Purpose, state: RunState, response: PlanningResponse) -> list[Record]:
+    """What of an answer does not count, where the rest of it does."""
+    said: list[str] = []
+    if purpose == "feedback" and response.target_achieved and response.transition.continue_behaviors:
+        said.append("the planner says that the target is achieved and that behaviors continue: they continue")
+    for name, value in response.context_update.variables.items():
+        if name in state.kernel.variables and state.kernel.variables[name] != value:
+            said.append(f"context_update.variables: {name!r} is a variable of the kernel, whose value stays")
+    return [Warned(message=text, effect=False) for text in said]
 
 
 def _unknown_target(state: RunState, response: PlanningResponse) -> str:

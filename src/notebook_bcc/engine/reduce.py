@@ -8,16 +8,35 @@ from typing import Any
 from zlib import crc32
 
 from notebook_bcc.engine.changes import BehaviorChanges, StateChanges, evolve
-from notebook_bcc.engine.fold.context_update import apply_context_update, planned_sections, proposed
+from notebook_bcc.engine.fold.artifacts import note_artifact
+from notebook_bcc.engine.fold.context_update import planned_sections, proposed
 from notebook_bcc.engine.fold.effects import with_effects
 from notebook_bcc.engine.fold.kernel_changes import (
     changed_variables,
-    ended_kernel,
     kernel_after,
     kernel_left,
     with_kernel,
 )
-from notebook_bcc.engine.fold.tracking import note_artifact, note_variables
+from notebook_bcc.engine.fold.kernel_life import (
+    cell_rerun,
+    kernel_abandoned,
+    kernel_attached,
+    kernel_lost,
+    kernel_rebuilt,
+    kernel_started,
+)
+from notebook_bcc.engine.fold.questions import (
+    action_received,
+    actions_queued,
+    behavior_judged,
+    generating_asked,
+    generating_ended,
+    generating_failed,
+    model_asked,
+    planning_answered,
+    planning_asked,
+)
+from notebook_bcc.engine.fold.tracking import note_variables
 from notebook_bcc.engine.fold.transitions import apply_transition
 from notebook_bcc.engine.plan_changes import applied
 from notebook_bcc.engine.state import (
@@ -28,12 +47,15 @@ from notebook_bcc.engine.state import (
     bounded,
     elapsed,
 )
+from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     INPUTS,
     ActionCompleted,
     ActionReceived,
+    ActionsQueued,
     ArtifactPromoted,
+    BehaviorJudged,
     CellChange,
     CellRerun,
     CommandTaken,
@@ -64,10 +86,9 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.cells import Cell
-from notebook_bcc.protocol.limits import Call
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
-from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.protocol.vocabulary import Event, State
 
 
 def reduce(state: RunState, entry: Entry) -> RunState:
@@ -120,7 +141,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         "behavior": evolve(state.behavior, stream_open=False, out_of_budget=""),
         **with_kernel(state, kernel_left(state, record)),
         "recover": _recovery(state, record),
-        "fault": "",
+        "fault": state.fault if _failure_is_due(state) else "",
         "pause": False,
         "stopped": None,
     }
@@ -131,6 +152,10 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         context = state.planner_context
         changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
+        # The planner is to hear of it: what nobody has answered is asked anew.
+        changes |= {"asked": None, "asked_from": None}
+        if not state.behavior.received and not state.behavior.queue:
+            changes["behavior"] = evolve(changes["behavior"], asked_from=None)
     if record.policies is not None:
         changes["policies"] = record.policies
     if record.limits is not None:
@@ -145,9 +170,15 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
 def _recovery(state: RunState, record: RunResumed) -> str:
     """What a person chose for an error. Where there is none, a plain resume chooses nothing: the next error ends the
     run. Only a stream that died with a process is asked for again all the same."""
-    if record.restart == "behavior" and state.fsm is not State.ERROR:
+    if record.restart == "behavior" and state.fsm is not State.ERROR and not _failure_is_due(state):
         return "behavior" if state.recover == "behavior" else ""
     return record.restart
+
+
+def _failure_is_due(state: RunState) -> bool:
+    """Whether the process before was killed between a fault and the FAIL that it calls for: that comes first, else the
+    run would go on behind an action that was to end it."""
+    return bool(state.fault) and state.stopped is None and next_state(state.fsm, Event.FAIL) is not None
 
 
 def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
@@ -175,71 +206,12 @@ def _event_refused(state: RunState, record: EventRefused, at: str) -> StateChang
 
 
 def _warned(state: RunState, record: Warned, at: str) -> StateChanges:
-    return with_effects(state, f"WARN: {record.message}")
+    return with_effects(state, f"WARN: {record.message}") if record.effect else {}
 
 
 def _faulted(state: RunState, record: Faulted, at: str) -> StateChanges:
-    return {"fault": record.reason}
-
-
-def _planning_asked(state: RunState, record: PlanningAsked, at: str) -> StateChanges:
-    fresh = state.asked is None or state.asked.request_id != record.request_id
-    return {"asked": record, "requests": state.requests + (1 if fresh else 0)}
-
-
-def _planning_answered(state: RunState, record: PlanningAnswered, at: str) -> StateChanges:
-    return {"asked": None, "verdict": record, **apply_context_update(state, record.response, record.purpose)}
-
-
-def _generating_asked(state: RunState, record: GeneratingAsked, at: str) -> StateChanges:
-    known = state.behavior.asked
-    fresh = known is None or known.request_id != record.request_id
-    changes: StateChanges = {
-        "behavior": evolve(state.behavior, asked=record, stream_open=True),
-        "requests": state.requests + (1 if fresh else 0),
-    }
-    if record.warnings:
-        changes |= with_effects(state, *[f"WARN: {text}" for text in record.warnings])
-    return changes
-
-
-def _action_received(state: RunState, record: ActionReceived, at: str) -> StateChanges:
-    behavior = state.behavior
-    return {
-        "actions_received": state.actions_received + 1,
-        "behavior": evolve(behavior, current=record, received=record.index + 1, digest=record.digest, partial=()),
-    }
-
-
-def _generating_ended(state: RunState, record: GeneratingEnded, at: str) -> StateChanges:
-    return {"behavior": evolve(state.behavior, ended=True, stream_open=False), "filter": None}
-
-
-def _generating_failed(state: RunState, record: GeneratingFailed, at: str) -> StateChanges:
-    if record.out_of_budget:
-        behavior = evolve(state.behavior, out_of_budget=record.error, stream_open=False)
-    else:
-        behavior = evolve(state.behavior, failure=record.error, stream_open=False)
-    changes: StateChanges = {"behavior": behavior}
-    if record.lost_with_process:
-        # Nobody is to blame but our own death: the behavior is started again without asking a person.
-        changes["recover"] = "behavior"
-    return changes
-
-
-def _model_asked(state: RunState, record: ModelAsked, at: str) -> StateChanges:
-    call = Call(
-        input_tokens=record.input_tokens,
-        output_tokens=record.output_tokens,
-        dollars=record.dollars,
-        counted=record.counted,
-        seconds=record.seconds,
-    )
-    known = record.model in state.models
-    return {
-        "spent": state.spent.with_call(call),
-        "models": state.models if known else (*state.models, record.model),
-    }
+    # Whatever is asked after this is another question.
+    return {"fault": record.reason, "asked": None, "asked_from": None}
 
 
 def _action_completed(state: RunState, record: ActionCompleted, at: str) -> StateChanges:
@@ -253,11 +225,14 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Stat
     facts: BehaviorChanges = {
         "current": None,
         "partial": (),
-        "executed": behavior.executed + 1,
-        "succeeded": behavior.succeeded + (1 if record.success else 0),
-        "last_result": "success" if record.success else (record.error or "failed"),
+        "last_result": "skipped" if record.skipped else "success" if record.success else (record.error or "failed"),
         "taken": bounded(behavior.taken, record.summary, keep=TAKEN_KEPT) if record.summary else behavior.taken,
     }
+    if record.skipped:
+        facts["skipped"] = behavior.skipped + 1
+    else:
+        facts["executed"] = behavior.executed + 1
+        facts["succeeded"] = behavior.succeeded + (1 if record.success else 0)
     if problem is not None:
         facts["errors"] = bounded(behavior.errors, problem, keep=TAKEN_KEPT)
         facts["aborted"] = behavior.aborted or stops
@@ -389,63 +364,6 @@ def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> Stat
     }
 
 
-def _kernel_started(state: RunState, record: KernelStarted, at: str) -> StateChanges:
-    kernel = replace(
-        state.kernel,
-        variables=state.kernel.reproducible,
-        up=len(state.kernel.steps) == 0,
-        known=len(state.kernel.steps) == 0,
-        count=0,
-        session=record.session,
-        started=True,
-        name=record.name,
-        display_name=record.display_name,
-        language=record.language,
-        language_version=record.language_version,
-    )
-    return with_kernel(state, kernel)
-
-
-def _kernel_attached(state: RunState, record: KernelAttached, at: str) -> StateChanges:
-    return {"kernel": replace(state.kernel, up=True, known=True, session=record.session)}
-
-
-def _kernel_abandoned(state: RunState, record: KernelAbandoned, at: str) -> StateChanges:
-    return {"kernel": replace(state.kernel, known=False, session="" if record.ended else state.kernel.session)}
-
-
-def _cell_rerun(state: RunState, record: CellRerun, at: str) -> StateChanges:
-    if record.success:
-        return {}
-    blocked = (
-        f"cell {record.cell_id!r} had succeeded and fails now, so the kernel's state cannot be rebuilt: "
-        f"{record.difference}. Put back what it needs and resume, or resume with --accept-differences"
-    )
-    return {"kernel": replace(state.kernel, blocked=blocked)}
-
-
-def _kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> StateChanges:
-    kernel = replace(
-        state.kernel,
-        up=True,
-        known=True,
-        count=record.execution_count,
-        blocked="",
-        variables=record.variables,
-        reproducible=record.variables,
-        differences=record.differences,
-    )
-    changes = with_kernel(state, kernel)
-    if not record.differences:
-        return changes
-    text = "WARN: the kernel was rebuilt with differences:\n" + "\n".join(record.differences[:20])
-    return {**changes, **with_effects(state, text)}
-
-
-def _kernel_lost(state: RunState, record: KernelLost, at: str) -> StateChanges:
-    return with_kernel(state, ended_kernel(replace(state.kernel, losses=state.kernel.losses + 1)))
-
-
 def _command_taken(state: RunState, record: CommandTaken, at: str) -> StateChanges:
     seen = max(record.seq, state.commands_seen)
     return {"commands_seen": seen, "pause": state.pause or record.command == "pause"}
@@ -460,13 +378,15 @@ _FOLDS: dict[type[Record], _Fold] = {
     EventRefused: _event_refused,
     Warned: _warned,
     Faulted: _faulted,
-    PlanningAsked: _planning_asked,
-    PlanningAnswered: _planning_answered,
-    GeneratingAsked: _generating_asked,
-    ActionReceived: _action_received,
-    GeneratingEnded: _generating_ended,
-    GeneratingFailed: _generating_failed,
-    ModelAsked: _model_asked,
+    PlanningAsked: planning_asked,
+    PlanningAnswered: planning_answered,
+    GeneratingAsked: generating_asked,
+    BehaviorJudged: behavior_judged,
+    ActionReceived: action_received,
+    ActionsQueued: actions_queued,
+    GeneratingEnded: generating_ended,
+    GeneratingFailed: generating_failed,
+    ModelAsked: model_asked,
     ActionCompleted: _action_completed,
     OutputReceived: _output_received,
     RepairTried: _repair_tried,
@@ -474,11 +394,11 @@ _FOLDS: dict[type[Record], _Fold] = {
     PromotionFailed: _promotion_failed,
     PlanUpdateDecided: _plan_update_decided,
     ProposalDropped: _proposal_dropped,
-    KernelStarted: _kernel_started,
-    KernelAttached: _kernel_attached,
-    KernelAbandoned: _kernel_abandoned,
-    CellRerun: _cell_rerun,
-    KernelRebuilt: _kernel_rebuilt,
-    KernelLost: _kernel_lost,
+    KernelStarted: kernel_started,
+    KernelAttached: kernel_attached,
+    KernelAbandoned: kernel_abandoned,
+    CellRerun: cell_rerun,
+    KernelRebuilt: kernel_rebuilt,
+    KernelLost: kernel_lost,
     CommandTaken: _command_taken,
 }

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
+from notebook_bcc.engine.answering import HasFile
 from notebook_bcc.engine.confirmation import Confirmation, Person
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.inbox import Inbox
@@ -23,14 +24,25 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import JournalFailed, RunRefused
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.interface import Entry, Journal
-from notebook_bcc.journal.records import OutputReceived, RunResumed, RunStarted, RunStopped
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    OutputReceived,
+    Record,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    Transitioned,
+)
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.vocabulary import Event, State
 
 _log = logging.getLogger(__name__)
 
+_WishKind = Literal["cancel", "stop", "pause"]
+
 _COMMANDS_EVERY = 0.1
+_LAST_WORDS = 0.2
 _READER_LAG = 256
 
 
@@ -59,8 +71,10 @@ class Runner:
         now: Callable[[], str] = utc_now,
         timer: Callable[[], float] = time.perf_counter,
         state: RunState | None = None,
+        has_file: HasFile = lambda name: False,
     ) -> None:
-        """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it."""
+        """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it.
+        `has_file` says whether the run has written a file, for plans that ask for one."""
         self._journal = journal
         self._now = now
         self._inbox = Inbox(journal, on_cancel=self.cancel)
@@ -75,6 +89,7 @@ class Runner:
             durable=journal.sync,
             now=now,
             timer=timer,
+            has_file=has_file,
         )
         self._state = state if state is not None else RunState()
         self._shown = self._state
@@ -82,7 +97,7 @@ class Runner:
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._writing = False
-        self._wish: tuple[Literal["cancel", "stop"], str] | None = None
+        self._wish: tuple[_WishKind, str] | None = None
 
     @property
     def state(self) -> RunState:
@@ -117,7 +132,7 @@ class Runner:
             batch = (record,)
             if record.restart == "reset" and next_state(self._state.fsm, Event.CANCEL) is not None:
                 given_up = Fire(Event.CANCEL, reason="given up for a new start")
-                batch = (self._performer.moved(self._state, given_up), record)
+                batch = (*self._performer.moves(self._state, given_up), record)
         await self._append(batch)
         self._shown = self._state
         return Entry(self._state.seq, self._state.at, record)
@@ -140,9 +155,24 @@ class Runner:
                     await task
             await self._performer.close()
 
-    def pause(self) -> None:
-        """Stop after the action under way. The run can be resumed."""
+    def pause(self, *, patience: float | None = None) -> None:
+        """Stop after the action under way. The run can be resumed.
+
+        `patience`: a planner's answer is waited for so many seconds at most; what did not come is asked for again.
+        """
         self._inbox.pause()
+        if patience is not None:
+            self._performer.hurry(patience)
+            asyncio.get_running_loop().call_later(patience, self._leave_planner)
+
+    def _leave_planner(self) -> None:
+        """Once nothing but the planner keeps the run from pausing, do not wait for it."""
+        if self._task is None or self._task.done() or self._state.pause or self._wish is not None:
+            return
+        if self._performer.waits_for_planner:
+            self._ask_for(("pause", "paused on request"))
+        else:
+            asyncio.get_running_loop().call_later(_COMMANDS_EVERY, self._leave_planner)
 
     def cancel(self, reason: str) -> None:
         """Leave what is under way and cancel the run; only a reset brings it back."""
@@ -152,7 +182,7 @@ class Runner:
         """Leave what is under way and let the run go as interrupted. The run can be resumed."""
         self._ask_for(("stop", reason))
 
-    def _ask_for(self, wish: tuple[Literal["cancel", "stop"], str]) -> None:
+    def _ask_for(self, wish: tuple[_WishKind, str]) -> None:
         if self._state.stopped is not None:
             # Nothing is under way any more; what the run came to is only being synced.
             return
@@ -225,6 +255,7 @@ class Runner:
         seen: list[tuple[Entry, RunState]] = []
         for entry in entries:
             self._state = reduce(self._state, entry)
+            _tell(entry.record)
             seen.append((entry, self._state))
         if self._task is None:
             return
@@ -237,16 +268,22 @@ class Runner:
     async def _grant_wish(self) -> None:
         kind, reason = self._wish or ("stop", "")
         self._wish = None
-        await self._performer.interrupt()
-        batch: Batch = self._inbox.take("cancel")
+        if kind != "pause":
+            await self._performer.interrupt()
+        # What has arrived of a stream is kept; what has not is asked for when the run goes on.
+        rest = await self._performer.read_rest(self._state, within=_LAST_WORDS) if kind != "cancel" else ()
+        await self._performer.close()
+        batch: Batch = (*self._inbox.take("cancel", "pause"), *rest)
         if kind == "cancel" and next_state(self._state.fsm, Event.CANCEL) is not None:
-            batch = (*batch, self._performer.moved(self._state, Fire(Event.CANCEL, reason=reason)))
+            batch = (*batch, *self._performer.moves(self._state, Fire(Event.CANCEL, reason=reason)))
         elif kind == "cancel" and self._state.fsm is State.IDLE:
             # The table has no CANCEL before the workflow has begun: the state stays, and the stop alone is final.
             batch = (*batch, RunStopped(reason="cancelled", detail=reason))
         elif isinstance(intent := decide(self._state), Stop):
             # The run had reached its end by itself.
-            batch = (*batch, RunStopped(reason=intent.reason, detail=intent.detail))
+            batch = (*batch, self._performer.stopped(self._state, intent))
+        elif kind == "pause":
+            batch = (*batch, RunStopped(reason="paused", detail=reason))
         else:
             batch = (*batch, RunStopped(reason="interrupted", detail=reason or "stopped by a person"))
         await self._append(batch)
@@ -258,10 +295,29 @@ class Runner:
             await asyncio.sleep(_COMMANDS_EVERY)
 
 
+def _tell(record: Record) -> None:
+    """A line of the log for each transition and each action."""
+    match record:
+        case Transitioned():
+            _log.info("%s --%s--> %s", record.source.value, record.event.value, record.to.value)
+        case ActionCompleted():
+            result = (
+                "skipped"
+                if record.skipped
+                else "ok"
+                if record.success
+                else f"failed: {' '.join(str(record.error).split())}"
+            )
+            _log.info("action %s %s: %s", record.action_id, record.action, result)
+        case _:
+            pass
+
+
 def _check_resumable(state: RunState, record: RunResumed) -> None:
     if not state.seq:
         raise RunRefused("this run has not begun; there is nothing to resume")
-    if state.fsm is State.WORKFLOW_COMPLETED and (state.stopped is not None or record.restart != "behavior"):
+    resting = state.stopped is not None or record.restart != "behavior"
+    if state.fsm is State.WORKFLOW_COMPLETED and resting and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
     if state.cancelled and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")

@@ -17,10 +17,10 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
-from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, Question
+from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse, Question
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, PlannerSpec
-from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking, Promotion
+from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputsProduced, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
 
@@ -63,23 +63,36 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class LevelState:
-    """Progress on one level: what is completed there, the planner's text, what was promised."""
+    """Progress on one level: what is completed there, the planner's text, what was promised.
+
+    `noted` is what the planner says of the outputs of the item under way.
+    """
 
     completed: tuple[CompletedItem, ...] = ()
     focus: str = ""
     goal: str = ""
     outputs: OutputTracking = field(default_factory=OutputTracking)
     artifacts: tuple[Artifact, ...] = ()
+    noted: OutputsProduced | None = None
 
     def is_completed(self, key: str) -> bool:
         return any(item.key == key for item in self.completed)
 
 
 @dataclass(frozen=True)
-class Behavior:
-    """The running behavior, or the last one until the next begins."""
+class BehaviorState:
+    """The running behavior, or the last one until the next begins.
+
+    `queue` are actions that were read before the run stopped and are not begun. `asked_from` is what was known when the
+    question went out, `summaries` what the kernel said for it: until the answer is read whole it can be asked again.
+    `unanswered`: nobody answered it, or not to the end; a restart asks it again instead of a new one.
+    """
 
     asked: GeneratingAsked | None = None
+    asked_from: RunState | None = None
+    summaries: dict[str, Any] = field(default_factory=dict)
+    unanswered: bool = False
+    queue: tuple[Any, ...] = ()
     stream_open: bool = False
     ended: bool = False
     failure: str = ""
@@ -88,9 +101,10 @@ class Behavior:
     digest: int = 0
     executed: int = 0
     succeeded: int = 0
+    skipped: int = 0
     sections: int = 0
     errors: tuple[ActionProblem, ...] = ()
-    last_result: str = "success"
+    last_result: str = "none"
     taken: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     aborted: bool = False
@@ -101,6 +115,24 @@ class Behavior:
     missing: tuple[str, ...] = ()
     partial: tuple[dict[str, Any], ...] = ()
     out_of_budget: str = ""
+    beside: PlanningResponse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """The way to a behavior whose only action is a proposed change of the plan, taken where no other action follows.
+
+    `origin` is the state it began in and leads back to; verdict, position, behavior and target are those of that
+    state. `known` are the stages and steps of the plan before. Once back (`away` false) it is kept until the next move.
+    """
+
+    origin: State
+    verdict: PlanningAnswered | None
+    position: Position
+    behavior: BehaviorState
+    target: tuple[str | None, str | None] | None
+    known: frozenset[tuple[str, str | None]] = frozenset()
+    away: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +203,8 @@ class PlannerContext:
 
 @dataclass(frozen=True)
 class RunState:
-    """Everything decide and observe may look at."""
+    """Everything decide and observe may look at. `steps_ended` are the steps that were done, by stage and step, and
+    whether with their goal."""
 
     run_id: str = ""
     goal: str = ""
@@ -193,12 +226,15 @@ class RunState:
     stages: LevelState = field(default_factory=LevelState)
     steps: LevelState = field(default_factory=LevelState)
     behaviors: LevelState = field(default_factory=LevelState)
-    behavior: Behavior = field(default_factory=Behavior)
+    steps_ended: dict[tuple[str, str], bool] = field(default_factory=dict)
+    behavior: BehaviorState = field(default_factory=BehaviorState)
     asked: PlanningAsked | None = None
+    asked_from: RunState | None = None
     verdict: PlanningAnswered | None = None
     filter: ContextFilter | None = None
     target: tuple[str | None, str | None] | None = None
     proposals: tuple[PlanProposal, ...] = ()
+    detour: Detour | None = None
     kernel: KernelState = field(default_factory=KernelState)
     planner_context: PlannerContext = field(default_factory=PlannerContext)
     effects: tuple[str, ...] = ()
@@ -260,6 +296,11 @@ class RunState:
         return tuple(step.id for step in stage.steps if step.id not in done)
 
     @property
+    def on_detour(self) -> bool:
+        """True while the run only moves to have a change of the plan decided: nobody is asked for anything else."""
+        return self.detour is not None and self.detour.away
+
+    @property
     def question(self) -> Question | None:
         """What the planner must be told before it can go on."""
         return self.verdict.response.metadata.question if self.verdict is not None else None
@@ -276,8 +317,18 @@ def bounded(items: tuple[Any, ...], *new: Any, keep: int) -> tuple[Any, ...]:
 
 
 def elapsed(state: RunState) -> float:
-    """Seconds this run has been carried out, sessions added up, as its records tell."""
+    """Seconds this run has been carried out, sessions added up, as its records tell. The time that it took to rebuild
+    a kernel does not count."""
     if not state.session_at or not state.at:
         return state.elapsed_before
     session = datetime.fromisoformat(state.at) - datetime.fromisoformat(state.session_at)
     return state.elapsed_before + max(0.0, session.total_seconds())
+
+
+def elapsed_without(state: RunState, at: str) -> float:
+    """`elapsed_before` where what has passed since the last record does not count: that was spent on rebuilding, and a
+    run with a small limit of seconds would never get beyond it."""
+    if not state.at:
+        return state.elapsed_before
+    passed = datetime.fromisoformat(at) - datetime.fromisoformat(state.at)
+    return state.elapsed_before - max(0.0, passed.total_seconds())

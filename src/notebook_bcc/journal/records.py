@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from notebook_bcc.journal.kernel_records import CellRerun as CellRerun
+from notebook_bcc.journal.kernel_records import KernelAbandoned as KernelAbandoned
+from notebook_bcc.journal.kernel_records import KernelAttached as KernelAttached
+from notebook_bcc.journal.kernel_records import KernelLost as KernelLost
+from notebook_bcc.journal.kernel_records import KernelRebuilt as KernelRebuilt
+from notebook_bcc.journal.kernel_records import KernelStarted as KernelStarted
+from notebook_bcc.journal.record import RecordBase as RecordBase
 from notebook_bcc.protocol.actions import ActionMetadata
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
@@ -25,16 +32,11 @@ from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow
 
-# 2: planner and kernel are specs. It rises with every new kind of record or spec: older versions then refuse the file.
-FORMAT_VERSION = 2
+# 2: planner and kernel are specs. 3: actions that wait. It rises with every new kind of record or spec: older versions
+# then refuse the file.
+FORMAT_VERSION = 3
 # The variable a run is told its inputs in: the names of its data files, its target, its language.
 INPUTS = "inputs"
-
-
-class RecordBase(BaseModel):
-    """A record is frozen; fields that a later version added are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings", defer_build=True)
 
 
 class RunStarted(RecordBase):
@@ -119,7 +121,11 @@ class RunStopped(RecordBase):
 
 
 class Transitioned(RecordBase):
-    """The state machine moved. `reward` is the POMDP's R for this move."""
+    """The state machine moved. `reward` is the POMDP's R for this move.
+
+    `detour`: the way to a behavior whose only action is a proposed change of the plan begins here. `proposals_kept`:
+    proposals that wait go on waiting in the error state.
+    """
 
     kind: Literal["transitioned"] = "transitioned"
     source: State
@@ -129,6 +135,8 @@ class Transitioned(RecordBase):
     reason: str = ""
     stage_id: str | None = None
     step_id: str | None = None
+    detour: bool = False
+    proposals_kept: bool = False
 
 
 class EventRefused(RecordBase):
@@ -141,23 +149,30 @@ class EventRefused(RecordBase):
 
 
 class Warned(RecordBase):
-    """Something the user must know; it stands in the effects as well."""
+    """Something the user must know. `effect`: it stands in the effects as well; trouble on the way to a planner does
+    not, for it says nothing of what the code did."""
 
     kind: Literal["warned"] = "warned"
     message: str
+    effect: bool = True
 
 
 Purpose = Literal["start", "stage", "step", "feedback", "step_end", "stage_end"]
 
 
 class PlanningAsked(RecordBase):
-    """A question went to /planning. The same id asked again gets the same answer."""
+    """A question went to /planning. The same id asked again gets the same answer.
+
+    `digest` names the request's bytes. They are not kept: the records before this one tell what was known, and the
+    request is built again from that.
+    """
 
     kind: Literal["planning_asked"] = "planning_asked"
     request_id: str
     purpose: Purpose
     attempt: int = 1
     feedback: BehaviorFeedback | None = None
+    digest: str = ""
 
 
 class PlanningAnswered(RecordBase):
@@ -172,13 +187,25 @@ class PlanningAnswered(RecordBase):
 
 
 class GeneratingAsked(RecordBase):
-    """A behavior was asked for. `summaries` are what the kernel computed for the context filter."""
+    """A behavior was asked for. `summaries` are what the kernel computed for the context filter.
+
+    `digest` names the request's bytes, as that of a planning request does.
+    """
 
     kind: Literal["generating_asked"] = "generating_asked"
     request_id: str
     attempt: int = 1
     summaries: dict[str, Any] = Field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    digest: str = ""
+
+
+class BehaviorJudged(RecordBase):
+    """What a planner of the first dialect has answered beside the actions of a behavior; it counts at their end."""
+
+    kind: Literal["behavior_judged"] = "behavior_judged"
+    request_id: str
+    response: PlanningResponse
 
 
 class ActionReceived(RecordBase):
@@ -188,6 +215,17 @@ class ActionReceived(RecordBase):
     action_id: str
     index: int
     action: Any
+    digest: int = 0
+
+
+class ActionsQueued(RecordBase):
+    """A run that stops has read what was left of its stream: these actions wait for the run to go on.
+
+    `digest` is that of all actions of the stream so far.
+    """
+
+    kind: Literal["actions_queued"] = "actions_queued"
+    actions: tuple[Any, ...]
     digest: int = 0
 
 
@@ -203,6 +241,7 @@ class GeneratingFailed(RecordBase):
     """No stream, or one that broke after `received` actions; what was executed stays.
 
     `out_of_budget`: nobody may be asked any more. The behavior has not failed; it waits for more to spend.
+    `refused`: the planner said that it cannot answer this question; the next one is another.
     """
 
     kind: Literal["generating_failed"] = "generating_failed"
@@ -210,6 +249,7 @@ class GeneratingFailed(RecordBase):
     error: str
     lost_with_process: bool = False
     out_of_budget: bool = False
+    refused: bool = False
 
 
 class ModelMessage(RecordBase):
@@ -353,68 +393,6 @@ class PlanUpdateDecided(RecordBase):
     who: str = ""
 
 
-class KernelStarted(RecordBase):
-    """A kernel with an empty namespace is up."""
-
-    kind: Literal["kernel_started"] = "kernel_started"
-    name: str
-    display_name: str = ""
-    language: str = "python"
-    language_version: str = ""
-    session: str = ""
-
-
-class KernelAttached(RecordBase):
-    """A kernel that outlived the process before was taken up as the journal knows it; nothing is run again.
-
-    `follows`: a cell was under way, or had ended unheard; what came of it is its action's result.
-    """
-
-    kind: Literal["kernel_attached"] = "kernel_attached"
-    name: str
-    session: str
-    follows: bool = False
-
-
-class KernelAbandoned(RecordBase):
-    """A kernel that outlived the process before is not used, and why. `ended`: it was found, and ended."""
-
-    kind: Literal["kernel_abandoned"] = "kernel_abandoned"
-    session: str
-    reason: str
-    ended: bool = False
-
-
-class CellRerun(RecordBase):
-    """A cell that had succeeded was run again to rebuild the namespace."""
-
-    kind: Literal["cell_rerun"] = "cell_rerun"
-    cell_id: str
-    index: int
-    of: int
-    success: bool
-    same_outputs: bool
-    difference: str = ""
-    seconds: float = 0.0
-
-
-class KernelRebuilt(RecordBase):
-    """The namespace is as the journal says, apart from the differences listed."""
-
-    kind: Literal["kernel_rebuilt"] = "kernel_rebuilt"
-    cells: int
-    differences: tuple[str, ...] = ()
-    variables: dict[str, Any] = Field(default_factory=dict)
-    execution_count: int = 0
-
-
-class KernelLost(RecordBase):
-    """The kernel is gone; the next use starts and rebuilds one."""
-
-    kind: Literal["kernel_lost"] = "kernel_lost"
-    cause: str
-
-
 class Faulted(RecordBase):
     """The run cannot go on from here: what happened, and what to do."""
 
@@ -447,7 +425,9 @@ Record = (
     | PlanningAsked
     | PlanningAnswered
     | GeneratingAsked
+    | BehaviorJudged
     | ActionReceived
+    | ActionsQueued
     | GeneratingEnded
     | GeneratingFailed
     | ModelAsked

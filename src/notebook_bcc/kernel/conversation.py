@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from notebook_bcc.kernel.local.wire import Content, Message
+from notebook_bcc.kernel.local.wire import Content, KernelMessage
 from notebook_bcc.kernel.outputs import OutputCollector
 from notebook_bcc.protocol.cells import Output
 
@@ -20,7 +20,7 @@ LateOutput = Callable[[int | None, Output], None]
 _REMEMBERED = 1_000
 
 
-class Request:
+class PendingRequest:
     """One request under way. `done` is set when its reply and its idle have arrived, or when the kernel is lost."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Request:
             self.done.set_result(None)
 
 
-class Exchange:
+class PendingRequests:
     """Requests under way and cells that have ended, by the ids of their messages; knows nothing of how those travel.
 
     `heard` is set by the first broadcast.
@@ -64,13 +64,13 @@ class Exchange:
     def __init__(self, *, on_late_output: LateOutput | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_late_output = on_late_output
-        self._requests: dict[str, Request] = {}
+        self._requests: dict[str, PendingRequest] = {}
         self._ended_cells: dict[str, int | None] = {}
         self._display_owners: dict[str, str] = {}
         self._lost = False
         self.heard = asyncio.Event()
 
-    def add(self, message_id: str, request: Request) -> bool:
+    def add(self, message_id: str, request: PendingRequest) -> bool:
         """Expect what belongs to a request from now on; False when it is lost already and need not be sent."""
         if self._lost:
             request.lose()
@@ -85,12 +85,12 @@ class Exchange:
         for request in list(self._requests.values()):
             request.lose()
 
-    def on_reply(self, message: Message) -> None:
+    def on_reply(self, message: KernelMessage) -> None:
         request = self._requests.get(message.parent)
         if request is not None:
             request.take_reply(message.content)
 
-    def on_broadcast(self, message: Message) -> None:
+    def on_broadcast(self, message: KernelMessage) -> None:
         self.heard.set()
         request = self._requests.get(message.parent)
         if message.kind == "status":
@@ -101,7 +101,7 @@ class Exchange:
         elif request.collector is not None:
             self._on_output(message, request, request.collector)
 
-    def _on_output(self, message: Message, request: Request, collector: OutputCollector) -> None:
+    def _on_output(self, message: KernelMessage, request: PendingRequest, collector: OutputCollector) -> None:
         display_id = message.content.get("transient", {}).get("display_id")
         if display_id is not None:
             if message.kind == "update_display_data" and not collector.holds_display(display_id):
@@ -113,7 +113,7 @@ class Exchange:
             # By way of the loop: an exception in it is reported there and stops nothing here.
             self._loop.call_soon(request.on_output, output)
 
-    def _on_late(self, message: Message) -> None:
+    def _on_late(self, message: KernelMessage) -> None:
         display_id = message.content.get("transient", {}).get("display_id", "")
         owner = self._display_owners.get(display_id, message.parent)
         if owner not in self._ended_cells:
@@ -126,7 +126,7 @@ class Exchange:
         else:
             self._loop.call_soon(self._on_late_output, self._ended_cells[owner], output)
 
-    def _forget(self, message_id: str, request: Request) -> None:
+    def _forget(self, message_id: str, request: PendingRequest) -> None:
         self._requests.pop(message_id, None)
         if request.collector is not None:
             count = None if request.reply is None else request.reply.get("execution_count")
@@ -137,7 +137,7 @@ class Conversation(ABC):
     """Sends requests to one kernel, and matches what comes back to them by the ids of their messages."""
 
     def __init__(self, *, on_late_output: LateOutput | None) -> None:
-        self._exchange = Exchange(on_late_output=on_late_output)
+        self._pending = PendingRequests(on_late_output=on_late_output)
 
     def send(
         self,
@@ -148,14 +148,14 @@ class Conversation(ABC):
         collector: OutputCollector | None = None,
         on_output: Callable[[Output], None] | None = None,
         wants_idle: bool = True,
-    ) -> Request:
+    ) -> PendingRequest:
         """Put a request on its way. Never blocks; a request to a kernel that is gone is lost at once."""
-        request = Request(collector, on_output, wants_idle=wants_idle)
+        request = PendingRequest(collector, on_output, wants_idle=wants_idle)
         self._post(request, kind, content, channel)
         return request
 
     @abstractmethod
-    def _post(self, request: Request, kind: str, content: Content, channel: str) -> None:
+    def _post(self, request: PendingRequest, kind: str, content: Content, channel: str) -> None:
         """Give the message an id, expect what belongs to it, and send it."""
 
 

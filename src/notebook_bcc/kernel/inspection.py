@@ -70,7 +70,7 @@ def summarize(wanted: Mapping[str, str]) -> str:
 
 def evaluate(expression: str) -> str:
     """Any expression as a question, for a kernel that has the probe; its value must be JSON."""
-    return f"__import__('sys').modules[{_PROBE!r}].Answer({expression})"
+    return f"__import__('sys').modules[{_PROBE!r}].ProbeReply({expression})"
 
 
 def ask(expression: str) -> Content:
@@ -111,4 +111,4 @@ def read_changes(found: Any) -> VariableChanges:
 
 def _call(what: str) -> str:
     probe = f"__import__('sys').modules[{_PROBE!r}]"
-    return f"{probe}.Answer({probe}.namespace.{what})"
+    return f"{probe}.ProbeReply({probe}.namespace.{what})"

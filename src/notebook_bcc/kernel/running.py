@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
 from notebook_bcc.kernel import inspection
-from notebook_bcc.kernel.conversation import Conversation, Request
+from notebook_bcc.kernel.conversation import Conversation, PendingRequest
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity, VariableChanges
 from notebook_bcc.kernel.local.wire import Content
@@ -48,7 +48,7 @@ class Running(ABC):
         """End the kernel by force. Returns how, as the end of a sentence. Never fails."""
 
     @abstractmethod
-    def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
+    def death(self, cause: str | None = None, request: PendingRequest | None = None) -> KernelDied:
         """The error that says why the kernel is gone; `cause` where the caller knows better."""
 
     @abstractmethod
@@ -80,7 +80,9 @@ class Running(ABC):
         request = self._send("execute_request", content, collector=collector, on_output=on_output)
         return await self.finish(request, collector, time_limit=time_limit)
 
-    async def finish(self, request: Request, collector: OutputCollector, *, time_limit: float | None) -> Execution:
+    async def finish(
+        self, request: PendingRequest, collector: OutputCollector, *, time_limit: float | None
+    ) -> Execution:
         """Wait for a cell that is under way. Raises KernelDied."""
         started = time.monotonic()
         overdue: CellError | None = None
@@ -127,7 +129,7 @@ class Running(ABC):
             await self._stop(request, "looking at the variables took too long")
         return inspection.answer(self.reply(request))
 
-    def reply(self, request: Request) -> Content:
+    def reply(self, request: PendingRequest) -> Content:
         """Raises KernelDied when there is none and will be none."""
         if request.reply is None:
             raise self.death(request=request)
@@ -138,7 +140,7 @@ class Running(ABC):
         if self._stopping is not None:
             await asyncio.wait([self._stopping])
 
-    async def _stop(self, request: Request, why: str) -> None:
+    async def _stop(self, request: PendingRequest, why: str) -> None:
         """Interrupt until the cell ends; end the kernel if it does not. Raises KernelDied."""
         deadline = time.monotonic() + self._interrupt_grace
         while (left := deadline - time.monotonic()) > 0:

@@ -38,10 +38,10 @@ _AGAIN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A model that writes, and what it may be told. `suggest` shows it what the guide would write."""
+    """A model that writes, and what it may be told. `suggest` shows it what the base planner would write."""
 
     asker: Asker
-    guide: Planner
+    base: Planner
     prompts: PromptFiles
     share: Share
     limits: LlmLimits
@@ -117,8 +117,8 @@ class Author:
         earlier = [one.code for one in self.memory.rounds(behavior_of(request))]
         return Demands(
             language=language,
-            guardrails=guardrails_of(self.guide, request, frame, earlier=earlier),
-            told="\n".join(one.content for one in messages if one.role == "user"),
+            guardrails=guardrails_of(self.base, request, frame, earlier=earlier),
+            evidence="\n".join(one.content for one in messages if one.role == "user"),
             prose=frame.is_prose,
             facts="\n".join(facts_of(frame, sharing(request, level=self.share))) if frame.is_prose else "",
             code=bool(frame.cells),

@@ -1,4 +1,4 @@
-"""The guide's content in the place of the model's, with a line for the reader that says so."""
+"""The base planner's content in the place of the model's, with a line for the reader that says so."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _CHINESE_REASONS: Final = tuple(
 _OTHER_CHINESE_REASON: Final = "回答不符合要求"
 
 
-async def standing_in(
-    guide: Planner, request: Request, *, reason: str, language: Language, begun: bool
+async def fallback_actions(
+    base: Planner, request: Request, *, reason: str, language: Language, begun: bool
 ) -> AsyncGenerator[Generated, None]:
-    """What the guide writes. With `begun` an attempt before this one has begun the chapter: headings are left out."""
+    """What the base planner writes. With `begun` an earlier attempt has begun the chapter: headings are left out."""
     told = _in_chinese(reason) if language == "zh" else _for_readers(reason)
     note = _NOTES[language].format(reason=told)
     said = False
-    yield StreamWarning(f"the model gave way to {guide.name}: {reason}")
-    async for item in guide.generate(request):
+    yield StreamWarning(f"the model gave way to {base.name}: {reason}")
+    async for item in base.generate(request):
         heading = is_heading(item)
         if heading and begun:
             continue

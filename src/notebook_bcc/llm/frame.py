@@ -1,4 +1,4 @@
-"""What of a behavior is not the model's to write: titles, headings and changes of the plan come from the guide.
+"""What of a behavior is not the model's to write: titles, headings and changes of the plan come from the base planner.
 
 Without them a notebook would have no chapters, and what the playbook's rules have found would change nothing.
 """
@@ -19,8 +19,8 @@ _AFTER: Final = frozenset({"update_workflow", "update_stage_steps", "end_phase",
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A guide's behavior, taken apart. `contents` are the texts and cells that a model writes in its place; `cells`
-    are those of them that are code."""
+    """A base planner's behavior, taken apart. `contents` are the texts and cells that a model writes in its place;
+    `cells` are those of them that are code."""
 
     before: tuple[ActionData, ...] = ()
     contents: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Frame:
 
 
 def frame_of(items: Iterable[Generated]) -> Frame:
-    """The frame of what a guide would write."""
+    """The frame of what a base planner would write."""
     actions = [item for item in items if isinstance(item, ActionData) and isinstance(item.data, dict)]
     added = [item.data for item in actions if item.data.get("action") == "add"]
     written = [one for one in added if isinstance(one.get("content"), str)]

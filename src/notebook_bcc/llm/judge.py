@@ -26,7 +26,7 @@ class Judge:
     """A model that judges, and what it may be told."""
 
     asker: Asker
-    guide: Planner
+    base: Planner
     prompts: PromptFiles
     share: Share
     language: Language
@@ -37,7 +37,7 @@ class Judge:
     async def opinion(self, request: Request, problems: Sequence[str], *, proposes: bool) -> Judgement | None:
         """What the model thinks; None: it cannot be asked, or said nothing usable. With `proposes` it may say which
         variables the next part shall see."""
-        steps = self.guide.open_steps(request) if isinstance(self.guide, DividesWork) else {}
+        steps = self.base.open_steps(request) if isinstance(self.base, DividesWork) else {}
         language = language_of(request, self.language)
         parts = parts_of(
             request,
@@ -62,12 +62,12 @@ class Judge:
         return None
 
 
-def follows_open(guide: Planner, request: Request, answer: PlanningResponse) -> bool:
-    """Whether a guide's answer goes on to a behavior of the same step that a model writes."""
+def follows_open(base: Planner, request: Request, answer: PlanningResponse) -> bool:
+    """Whether a base planner's answer goes on to a behavior of the same step that a model writes."""
     following = answer.behavior.id if answer.behavior is not None else None
     if not answer.transition.continue_behaviors or following is None:
         return False
     location = request.observation.location
     current = location.current.model_copy(update={"behavior_id": following})
     observation = request.observation.model_copy(update={"location": location.model_copy(update={"current": current})})
-    return is_open(guide, request.model_copy(update={"observation": observation, "behavior_feedback": None}))
+    return is_open(base, request.model_copy(update={"observation": observation, "behavior_feedback": None}))

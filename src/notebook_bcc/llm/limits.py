@@ -11,7 +11,7 @@ Fallback = Literal["playbook", "stop"]
 
 @dataclass(frozen=True, slots=True)
 class LlmLimits:
-    """How far the model is let go. `tries` is how often it may attempt one behavior before the guide does it."""
+    """How far the model is let go. `tries` is how often it may attempt one behavior before the base planner does it."""
 
     tries: int = 2
     repairs: int = 2

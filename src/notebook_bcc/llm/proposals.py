@@ -18,7 +18,7 @@ _SUMMARY: Final = re.compile(r"[A-Za-z_]\w*\([\d×, ]*(?: bits)?\)|[A-Z]\w*")
 
 
 def with_columns(request: Request, answer: PlanningResponse) -> PlanningResponse:
-    """The guide's answer, so that the next part sees the names of the columns, whatever else it sees."""
+    """The base planner's answer, so that the next part sees the names of the columns, whatever else it sees."""
     wanted = answer.context_filter
     name = list_of_columns(request.observation.context.variables)
     if wanted is None or wanted.variables_to_include is None or not name or name in wanted.variables_to_include:
@@ -34,15 +34,15 @@ def refused_before(request: Request) -> tuple[str, ...]:
 
 
 def with_proposals(
-    request: Request, answer: PlanningResponse, opinion: Judgement, guide: DividesWork, *, next_is_open: bool
+    request: Request, answer: PlanningResponse, opinion: Judgement, base: DividesWork, *, next_is_open: bool
 ) -> PlanningResponse:
-    """The guide's answer with what of the proposals can be. A change of the plan waits for its confirmation, like the
-    guide's own; one by the guide itself goes before."""
+    """The base planner's answer with what of the proposals can be. A change of the plan waits for its confirmation,
+    like that planner's own; one by the base planner itself goes before."""
     refused: list[str] = []
     if opinion.look_at and next_is_open:
         answer = _seeing(answer, opinion.look_at, request.observation.context.variables, refused)
     if opinion.skip or opinion.add:
-        answer = _with_steps(request, answer, opinion, guide, refused)
+        answer = _with_steps(request, answer, opinion, base, refused)
     told = refused_before(request)
     if not refused and not told:
         return answer
@@ -60,8 +60,8 @@ def with_proposals(
 def _seeing(
     answer: PlanningResponse, names: Sequence[str], variables: Mapping[str, Any], refused: list[str]
 ) -> PlanningResponse:
-    """The filter with these variables as well. A table that the guide does not show is not shown: it may hold rows
-    that nobody is to look at yet."""
+    """The filter with these variables as well. A table that the base planner does not show is not shown: it may hold
+    rows that nobody is to look at yet."""
     wanted = answer.context_filter
     if wanted is None or wanted.variables_to_include is None:
         return answer
@@ -81,13 +81,13 @@ def _seeing(
 
 
 def _with_steps(
-    request: Request, answer: PlanningResponse, opinion: Judgement, guide: DividesWork, refused: list[str]
+    request: Request, answer: PlanningResponse, opinion: Judgement, base: DividesWork, refused: list[str]
 ) -> PlanningResponse:
     update: ContextUpdate = answer.context_update
     if update.stage_steps_update is not None or update.workflow_update is not None:
         refused.append("the plan is being changed already")
         return answer
-    change = guide.other_steps(request, skip=opinion.skip, add=opinion.add)
+    change = base.other_steps(request, skip=opinion.skip, add=opinion.add)
     if not isinstance(change, StageStepsUpdate):
         refused.append(change)
         return answer

@@ -25,7 +25,7 @@ from notebook_bcc.protocol.messages import PlanningResponse, Request
 
 LOG = logging.getLogger(__name__)
 
-TOLD: Final = "models"
+SPENT_KEY: Final = "models"
 """The field of a judgement's metadata that tells what models took since the last one of the run."""
 
 _MOST_RUNS: Final = 1_000
@@ -40,7 +40,7 @@ class ModelService:
         self._budget = budget
         self._fallback = fallback
         self._first = make()
-        self._untold: OrderedDict[str, Spent] = OrderedDict()
+        self._unreported: OrderedDict[str, Spent] = OrderedDict()
         self.spent = Spent()
         self.failures = 0
         """Calls without a whole answer: the model was not reached, declined, or broke off."""
@@ -53,11 +53,11 @@ class ModelService:
         """A judgement. Its metadata tell what models took for the run since the last one that was given here."""
         with self._planner(request) as planner:
             answer = await planner.plan(request)
-        untold = self._untold.pop(request.options.run_id or "", None)
-        if untold is None:
+        unreported = self._unreported.pop(request.options.run_id or "", None)
+        if unreported is None:
             return answer
-        told = answer.metadata.model_copy(update={TOLD: _told(untold)})
-        return answer.model_copy(update={"metadata": told})
+        metadata = answer.metadata.model_copy(update={SPENT_KEY: _spent_facts(unreported)})
+        return answer.model_copy(update={"metadata": metadata})
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of a behavior. When the budget is used up the playbook writes, if it may; a warning says so.
@@ -108,12 +108,12 @@ class ModelService:
         if run is None:
             # Without an id the next to ask may be another run.
             return
-        self._untold[run] = self._untold.pop(run, Spent()).with_call(exchange.took)
-        if len(self._untold) > _MOST_RUNS:
-            self._untold.popitem(last=False)
+        self._unreported[run] = self._unreported.pop(run, Spent()).with_call(exchange.took)
+        if len(self._unreported) > _MOST_RUNS:
+            self._unreported.popitem(last=False)
 
 
-def _told(spent: Spent) -> dict[str, object]:
+def _spent_facts(spent: Spent) -> dict[str, object]:
     return {
         "calls": spent.calls,
         "input_tokens": spent.input_tokens,

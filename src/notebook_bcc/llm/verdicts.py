@@ -27,7 +27,7 @@ def behavior_of(request: Request) -> str:
 
 
 def problems_of(request: Request, answer: PlanningResponse) -> tuple[str, ...]:
-    """What the evidence says against a behavior. A guide that goes on has looked at it and found nothing."""
+    """What the evidence says against a behavior. A base planner that goes on has looked at it and found nothing."""
     following = (answer.behavior.id if answer.behavior is not None else None) or ""
     goes_on = answer.transition.continue_behaviors and not following.endswith(".recovery")
     if answer.target_achieved or (goes_on and following != behavior_of(request)):
@@ -72,14 +72,14 @@ def once_more(request: Request, attempt: Attempt, opinion: Judgement | None) -> 
     )
     return PlanningResponse(
         transition=TransitionAdvice(continue_behaviors=True),
-        context_update=ContextUpdate(variables=attempt.told(behavior), progress_update=progress),
+        context_update=ContextUpdate(variables=attempt.as_variable(behavior), progress_update=progress),
         behavior=BehaviorInfo(id=behavior or None, target=goals.behavior),
         metadata=ResponseMetadata(reason="; ".join(attempt.problems)),
     )
 
 
 def with_focus(answer: PlanningResponse, opinion: Judgement | None, *, disagrees: bool) -> PlanningResponse:
-    """The guide's answer with the model's focus where the guide has none; a doubt of the model is kept as a remark."""
+    """The base planner's answer with the model's focus where it has none; a doubt of the model is kept as a remark."""
     if opinion is None:
         return answer
     if disagrees and opinion.reason and answer.metadata.reason is None:

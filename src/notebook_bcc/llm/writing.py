@@ -17,7 +17,7 @@ from notebook_bcc.protocol.vocabulary import Language
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What is asked of the pieces of an answer. `told` is all that the model was told: where its numbers come from.
+    """What is asked of the pieces of an answer. `evidence` is all that the model was given, where its numbers are from.
 
     With `prose` only texts are wanted, and the numbers of `facts` have to be in them. With `code` a cell has to come,
     and texts before it wait for it: until then the whole answer may be asked for again. `files` are figures that the
@@ -26,7 +26,7 @@ class Demands:
 
     language: Language
     guardrails: Guardrails = field(default_factory=Guardrails)
-    told: str = ""
+    evidence: str = ""
     prose: bool = False
     facts: str = ""
     code: bool = False
@@ -99,7 +99,7 @@ class AnswerProgress:
             return "only text is asked for, no code" if self._demands.prose else objection(piece.code, self._guardrails)
         if not is_written_in(piece.text, self._demands.language):
             return "a text is not in the language of the notebook"
-        if name := unheard(piece.text, self._demands.told):
+        if name := unheard(piece.text, self._demands.evidence):
             return f"there is no {name}: use only names that are given"
-        number = unfounded(piece.text, self._demands.told)
+        number = unfounded(piece.text, self._demands.evidence)
         return f"the number {number} in a text was not told: use only numbers that are given" if number else ""

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
+from notebook_bcc.errors import JudgementMalformed, MessageInvalid
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
 from notebook_bcc.protocol.actions import ActionBase
 from notebook_bcc.protocol.messages import PlanningResponse, Request
@@ -43,7 +43,7 @@ class CallablePlanner:
         return self._name
 
     async def plan(self, request: Request) -> PlanningResponse:
-        """What `plan` returns; something that is no judgement is PlannerAnswerInvalid."""
+        """What `plan` returns; something that is no judgement is JudgementMalformed."""
         judgement = self._plan(request)
         if not isinstance(judgement, dict) and inspect.isawaitable(judgement):
             judgement = await judgement
@@ -52,7 +52,7 @@ class CallablePlanner:
         try:
             return PlanningResponse.parse(judgement)
         except MessageInvalid as error:
-            raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
+            raise JudgementMalformed(planner=self._name, reason=str(error)) from error
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """What `generate` gives, one by one; there is no fallback endpoint, the same function is asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 
@@ -26,6 +26,15 @@ class ActionData:
 Generated = ActionData | StreamWarning
 
 
+@runtime_checkable
+class JudgesBeside(Protocol):
+    """A planner whose behaviors may come with a judgement beside their actions, as in the first dialect."""
+
+    def judgement_beside(self, request_id: str | None) -> PlanningResponse | None:
+        """What came beside the actions of that request, once its first action was given out. It is given once."""
+        ...
+
+
 class Planner(Protocol):
     """Judges and writes. Retries, degradation and confirmation are the engine's business, not a planner's.
 
@@ -38,13 +47,15 @@ class Planner(Protocol):
         ...
 
     async def plan(self, request: Request) -> PlanningResponse:
-        """Judge. Raises PlannerUnreachable (worth a retry) or PlannerAnswerInvalid."""
+        """Judge. Raises PlannerUnreachable (worth a retry), PlannerAnswerInvalid, or RequestRefused: PositionUnknown
+        for a stage or step that it does not know, EvidenceMissing where it needs variables that are not there."""
         ...
 
     def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The actions of one behavior, each as soon as it is known. `fallback` asks the fallback endpoint.
 
-        Raises PlannerUnreachable before the first action, StreamBroken after it. Closing the iterator ends the answer.
+        Raises PlannerUnreachable or RequestRefused before the first action, StreamBroken after it. Closing the
+        iterator ends the answer.
         """
         ...
 

@@ -33,6 +33,7 @@ class RecordedBehavior:
     request_id: str
     actions: Sequence[Any] = ()  # Any: an action is recorded as the planner sent it
     failure: str = ""
+    beside: PlanningResponse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class ReplayPlanner:
         self._name = name
         self._plannings = _RecordedAnswers(name, "judgement", plannings)
         self._behaviors = _RecordedAnswers(name, "behavior", behaviors)
+        self._beside: PlanningResponse | None = None
         self._repairs = {(each.cell_id, each.attempt): each.source for each in repairs}
 
     @property
@@ -81,12 +83,18 @@ class ReplayPlanner:
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The recorded actions, and the break that followed them."""
         _, recorded = self._behaviors.answer(request)
+        self._beside = recorded.beside
         for action in recorded.actions:
             yield ActionData(action)
         if recorded.failure and recorded.actions:
             raise StreamBroken(planner=self._name, received=len(recorded.actions), reason=recorded.failure)
         if recorded.failure:
             raise PlannerUnreachable(planner=self._name, reason=recorded.failure)
+
+    def judgement_beside(self, request_id: str | None) -> PlanningResponse | None:
+        """What was recorded beside the actions that were asked for last."""
+        beside, self._beside = self._beside, None
+        return beside
 
     async def repair(self, request: Request) -> str | None:
         """The recorded repair of this attempt at this cell. One that was never asked for is PlannerAnswerInvalid."""

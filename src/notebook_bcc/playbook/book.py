@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from notebook_bcc.planners.script.values import StepScript
 from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.protocol.deliverables import DeliverableKind
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.tracking import Promotion
 
@@ -122,11 +123,13 @@ class PlaybookStage:
 
 
 @dataclass(frozen=True, slots=True)
-class Deliverable:
-    """A variable that the goal asks for, where the rule holds."""
+class PlaybookDeliverable:
+    """What the goal asks for, where the rule holds."""
 
     name: str
     line: int
+    kind: DeliverableKind = DeliverableKind.VALUE
+    description: str = ""
     when: Template | None = None
 
 
@@ -139,10 +142,11 @@ class Playbook:
     languages: tuple[str, ...]
     inputs: tuple[str, ...]
     stages: tuple[PlaybookStage, ...]
+    requires: tuple[str, ...] = ()
     goal: Text = Text()
     description: Text = Text()
     todo: tuple[Text, ...] = ()
-    deliverables: tuple[Deliverable, ...] = ()
+    deliverables: tuple[PlaybookDeliverable, ...] = ()
 
     def stage(self, stage_id: str | None) -> PlaybookStage | None:
         return next((stage for stage in self.stages if stage.id == stage_id), None)

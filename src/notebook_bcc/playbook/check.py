@@ -23,8 +23,11 @@ from notebook_bcc.playbook.needed import brought_by, cells_of
 from notebook_bcc.playbook.reading import read_playbook
 from notebook_bcc.playbook.templates.environment import Kind, Template
 from notebook_bcc.protocol.cells import PROBE, SETTLES
+from notebook_bcc.protocol.deliverables import DeliverableKind
 
 Problem = tuple[str, str]
+
+_VARIABLES = frozenset({DeliverableKind.VALUE, DeliverableKind.TABLE})
 
 
 def load_playbook(files: PlaybookFiles) -> Playbook:
@@ -156,7 +159,7 @@ class _Flow:
         before: set[str] = {INPUTS}
         yield from self._rules(each.when for each in self.playbook.deliverables)
         for each in self.playbook.deliverables:
-            if each.name not in self.ever:
+            if each.kind in _VARIABLES and each.name not in self.ever:
                 yield (
                     f"{FRONT}:{each.line}",
                     f"{each.name!r} is to be delivered, and no behavior promises or assigns it",

@@ -1,4 +1,4 @@
-"""The content of a behavior: its actions with what is known now, and what must be known to write them. Pure."""
+"""The content of a behavior: its actions with what is known now. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from notebook_bcc.playbook.book import (
     templates_of,
     templates_of_action,
 )
-from notebook_bcc.playbook.facts import INPUTS, PROBLEMS
-from notebook_bcc.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.playbook.outlook import other_steps, other_workflow, steps_of_stage
 from notebook_bcc.playbook.templates.environment import Facts, Template
-from notebook_bcc.protocol.messages import ContextFilter, OutputsTrackingSpec, Request
+from notebook_bcc.protocol.messages import Request
 
 
 def content_of(
@@ -36,21 +34,6 @@ def content_of(
         if action.when is None or action.when.holds(facts)
         for sent in _sent(playbook, stage, action, request, facts)
     ]
-
-
-def filter_of(
-    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, facts: Facts
-) -> ContextFilter:
-    """What the request for the content shall hold: the variables that its templates name, and the promises."""
-    given = behavior.context_filter
-    if given is None:
-        given = ContextFilter(variables_to_include=_variables(playbook, stage, behavior, place, facts))
-    if given.outputs_tracking is not None or not (behavior.expected or behavior.validate or behavior.promotions):
-        return given
-    tracking = OutputsTrackingSpec(
-        expected_variables=behavior.expected, validation_required=behavior.validate, promotions=behavior.promotions
-    )
-    return given.model_copy(update={"outputs_tracking": tracking})
 
 
 def templates_of_content(
@@ -70,22 +53,6 @@ def _of_question(ask: Ask) -> Iterator[Template]:
     yield from templates_of(ask.text)
     if ask.options is not None:
         yield ask.options
-
-
-def _variables(
-    playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, facts: Facts
-) -> tuple[str, ...] | None:
-    names = {INPUTS}
-    for template in templates_of_content(playbook, stage, behavior, recovering=place.recovering):
-        if template.reads.whole:
-            return None
-        names |= template.reads.names
-    if behavior.written_by == "model":
-        # Whoever writes in the place of these cells has to know what they work with.
-        names = names.union(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
-    # A name that does not exist would be a warning in the notebook's effects.
-    known = sorted(name for name in names if name in facts["v"])
-    return tuple([*known, PROBLEMS] if place.recovering else known)
 
 
 def _sent(

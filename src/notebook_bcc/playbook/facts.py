@@ -10,10 +10,12 @@ from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
 
 INPUTS = "inputs"
+# What clients of the first document call them, each as a variable of its own.
+OLDER_INPUTS = {"csv_file_path": "data", "problem_description": "goal"}
 # Told to the client when something went wrong, so that the content of `on_error` can name it: the request for content
 # has no feedback.
 PROBLEMS = "playbook_problems"
-_MOST_EFFECTS = 50
+MOST_EFFECTS = 50
 
 
 def facts_of(
@@ -31,7 +33,7 @@ def facts_of(
         INPUTS: given,
         "goal": location.goals.workflow or "",
         "lang": language(given, languages),
-        "effects": effects[-_MOST_EFFECTS:],
+        "effects": effects[-MOST_EFFECTS:],
         "errors": [*(errors if isinstance(errors, list) else []), *(problems or ())],
         "missing": list(feedback.missing_outputs) if feedback is not None else [],
         "steps_done": _done(location.progress.steps),
@@ -41,9 +43,11 @@ def facts_of(
 
 
 def inputs_of(request: Request) -> Mapping[str, Any]:  # Any: what a run was started with
-    """What the run was given."""
-    given = request.observation.context.variables.get(INPUTS)
-    return given if isinstance(given, dict) else {}
+    """What the run was given, also where a client says it in the words of the first document."""
+    variables = request.observation.context.variables
+    given = variables.get(INPUTS)
+    older = {name: variables[old] for old, name in OLDER_INPUTS.items() if variables.get(old) not in (None, "")}
+    return {**older, **(given if isinstance(given, dict) else {})}
 
 
 def language(inputs: Mapping[str, Any], languages: Sequence[str]) -> str:  # Any: see inputs_of

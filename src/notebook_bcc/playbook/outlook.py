@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.playbook.book import Playbook, PlaybookStage, PlaybookStep
+from notebook_bcc.playbook.book import Playbook, PlaybookDeliverable, PlaybookStage, PlaybookStep
 from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.protocol.deliverables import Deliverable
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
 from notebook_bcc.protocol.workflow import Stage as PlanStage
@@ -169,8 +170,12 @@ def _workflow(playbook: Playbook, facts: Facts, stages: list[PlanStage]) -> Work
         goal=playbook.goal.render(facts),
         description=playbook.description.render(facts),
         stages=tuple(stages),
-        deliverables=tuple(each.name for each in playbook.deliverables if _holds(each.when, facts)) or None,
+        deliverables=tuple(_deliverable(each) for each in playbook.deliverables if _holds(each.when, facts)) or None,
     )
+
+
+def _deliverable(each: PlaybookDeliverable) -> Deliverable:
+    return Deliverable(name=each.name, kind=each.kind, description=each.description)
 
 
 def _plan_stage(stage: PlaybookStage, facts: Facts, steps: tuple[PlanStep, ...]) -> PlanStage:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.planners.script.shorthand import Problem, unknown
 from notebook_bcc.playbook.book import Author
+from notebook_bcc.protocol.deliverables import DeliverableKind
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
@@ -27,6 +28,8 @@ class _PlaybookPart(BaseModel):
 
 class DeliverablePart(_PlaybookPart):
     name: str = Field(min_length=1)
+    kind: DeliverableKind = DeliverableKind.VALUE
+    description: str = ""
     when: RulePart | None = None
 
 
@@ -36,6 +39,7 @@ class FrontPart(_PlaybookPart):
     description: TextPart = ""
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
     inputs: tuple[str, ...] = ("data",)
+    requires: tuple[str, ...] = ()
     stages: tuple[str, ...] = Field(min_length=1)
     todo: tuple[TextPart, ...] = ()
     deliverables: tuple[DeliverablePart, ...] = ()

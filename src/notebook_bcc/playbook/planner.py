@@ -9,13 +9,29 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 
-from notebook_bcc.errors import MessageInvalid, PlannerAnswerInvalid
+from notebook_bcc.errors import (
+    EvidenceMissing,
+    FactsMissing,
+    MessageInvalid,
+    PlannerAnswerInvalid,
+    PlannerFailed,
+    PositionUnknown,
+)
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import judge, level_progress
-from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place
+from notebook_bcc.planners.planning_question import PlanningQuestion, judge, level_progress, question_of
+from notebook_bcc.planners.script.position import (
+    Place,
+    follow,
+    known_place,
+    place_after,
+    place_name,
+    running_place,
+    with_place,
+)
+from notebook_bcc.playbook.asking import filter_of
 from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, Text
-from notebook_bcc.playbook.content import content_of, filter_of
-from notebook_bcc.playbook.facts import PROBLEMS, facts_of, inputs_of
+from notebook_bcc.playbook.content import content_of
+from notebook_bcc.playbook.facts import INPUTS, PROBLEMS, facts_of, inputs_of
 from notebook_bcc.playbook.needed import needed_names
 from notebook_bcc.playbook.outlook import first_plan, known_steps, reckon, steps_of_stage
 from notebook_bcc.playbook.templates.environment import Facts
@@ -51,11 +67,16 @@ class PlaybookPlanner:
         return self._name
 
     async def plan(self, request: Request) -> PlanningResponse:
-        """Judge by the rules. A rule or text that fails on these facts is PlannerAnswerInvalid, with file and line."""
+        """Judge by the rules. A rule or text that fails on these facts is PlannerAnswerInvalid, with file and line.
+
+        Raises PositionUnknown for a stage or step that is not in the playbook, EvidenceMissing where the observation
+        lacks an input that the playbook requires, or a variable that a text names.
+        """
+        self._check_inputs(request)
         try:
             return self._judge(request)
         except MessageInvalid as error:
-            raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
+            raise self._failed(error) from error
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
         """The content of the behavior that the run is in. All of it is written before the first action goes out."""
@@ -63,12 +84,12 @@ class PlaybookPlanner:
             stage, step = self._place(request)
             if not step.behaviors:
                 return
-            place = running_place(step.shape, request)
+            place = self._running(step, request)
             actions = content_of(
                 self._playbook, stage, step.behaviors[place.index], place, request, self._facts(request)
             )
         except MessageInvalid as error:
-            raise PlannerAnswerInvalid(planner=self._name, reason=str(error)) from error
+            raise self._failed(error) from error
         for action in actions:
             yield action if isinstance(action, StreamWarning) else ActionData(action)
 
@@ -76,7 +97,7 @@ class PlaybookPlanner:
         """Whether a language model may write the behavior that is asked for, or that the feedback is about."""
         try:
             _, step = self._place(request)
-        except PlannerAnswerInvalid:
+        except PositionUnknown:
             return False
         if not step.behaviors:
             return False
@@ -125,7 +146,22 @@ class PlaybookPlanner:
     async def close(self) -> None:
         """There is nothing to release."""
 
+    def _failed(self, error: MessageInvalid) -> PlannerFailed:
+        if isinstance(error, FactsMissing):
+            return EvidenceMissing(planner=self._name, needs=error.names, reason=str(error))
+        return PlannerAnswerInvalid(planner=self._name, reason=str(error))
+
+    def _check_inputs(self, request: Request) -> None:
+        given = inputs_of(request)
+        lacking = [f"{INPUTS}.{name}" for name in self._playbook.requires if given.get(name) in (None, "")]
+        if lacking:
+            raise EvidenceMissing(planner=self._name, needs=[INPUTS], reason=f"{', '.join(lacking)} must be given")
+
     def _judge(self, request: Request) -> PlanningResponse:
+        if question_of(request) is not PlanningQuestion.START:
+            self._current_stage(request)
+            if request.observation.location.current.step_id is not None:
+                self._place(request)
         return judge(request, start=self._start, stage=self._stage, step=self._step, feedback=self._feedback)
 
     def _start(self, request: Request) -> PlanningResponse:
@@ -169,7 +205,7 @@ class PlaybookPlanner:
         if not step.behaviors:
             return PlanningResponse(target_achieved=True)
         facts = self._facts(request)
-        ended = running_place(step.shape, request)
+        ended = self._running(step, request)
         behavior = step.behaviors[ended.index]
         if behavior.ask is not None and not _is_answered(behavior, request):
             return _question(behavior, facts)
@@ -179,11 +215,12 @@ class PlaybookPlanner:
             # It failed and there is nothing else to try: the client decides, and a restart asks for it again.
             return PlanningResponse(metadata=ResponseMetadata(reason="; ".join(problems)))
         if place.recovering:
-            return self._begin(step, place, request, {**facts, "errors": problems})
-        place = _passed_over(step, place, facts)
+            facts = {**facts, "errors": problems}
+        else:
+            place = _passed_over(step, place, facts)
         if place.index >= len(step.behaviors):
             return self._achieved(step, facts)
-        return self._begin(step, place, request, facts)
+        return with_place(self._begin(step, place, request, facts), place, step.shape, request)
 
     def _begin(
         self, step: PlaybookStep, place: Place, request: Request, facts: Facts, *, step_begins: bool = False
@@ -201,6 +238,14 @@ class PlaybookPlanner:
             behavior=BehaviorInfo(id=place_name(place, step.id), target=goal or None),
             metadata=self._metadata(request, facts, left=(len(step.behaviors) - place.index, len(step.behaviors))),
         )
+
+    def _running(self, step: PlaybookStep, request: Request) -> Place:
+        """The behavior that is asked for or has ended. The first one of a step may have been passed over."""
+        place = running_place(step.shape, request)
+        if place != Place() or known_place(step.shape, request) is not None:
+            return place
+        place = _passed_over(step, place, self._facts(request))
+        return place if place.index < len(step.behaviors) else Place(len(step.behaviors) - 1)
 
     def _achieved(self, step: PlaybookStep, facts: Facts) -> PlanningResponse:
         done = step.done.render(facts)
@@ -224,9 +269,7 @@ class PlaybookPlanner:
         stage_id = request.observation.location.current.stage_id
         stage = self._playbook.stage(stage_id)
         if stage is None:
-            known = ", ".join(each.id for each in self._playbook.stages)
-            reason = f"the playbook has no stage {stage_id!r}; it has: {known}"
-            raise PlannerAnswerInvalid(planner=self._name, reason=reason)
+            raise PositionUnknown(planner=self._name, stage_id=stage_id, known=self._known)
         return stage
 
     def _place(self, request: Request) -> tuple[PlaybookStage, PlaybookStep]:
@@ -234,10 +277,12 @@ class PlaybookPlanner:
         step_id = request.observation.location.current.step_id
         step = stage.step(step_id)
         if step is None:
-            known = ", ".join(each.id for each in stage.steps)
-            reason = f"stage {stage.id!r} of the playbook has no step {step_id!r}; it has: {known}"
-            raise PlannerAnswerInvalid(planner=self._name, reason=reason)
+            raise PositionUnknown(planner=self._name, stage_id=stage.id, step_id=step_id or "", known=self._known)
         return stage, step
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        return {stage.id: tuple(step.id for step in stage.steps) for stage in self._playbook.stages}
 
 
 def _passed_over(step: PlaybookStep, place: Place, facts: Facts) -> Place:

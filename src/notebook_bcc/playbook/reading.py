@@ -13,9 +13,9 @@ from notebook_bcc.planners.script.values import StepScript
 from notebook_bcc.playbook.actions import PlaybookActionReader
 from notebook_bcc.playbook.book import (
     Author,
-    Deliverable,
     Playbook,
     PlaybookBehavior,
+    PlaybookDeliverable,
     PlaybookStage,
     PlaybookStep,
     Rule,
@@ -49,6 +49,7 @@ def read_playbook(files: PlaybookFiles) -> Reading:
         return Reading(None, problems)
     _say_all(places, _repeated("stages", front.stages))
     _say_all(places, _repeated("languages", front.languages))
+    _say_all(places, _unlisted(front))
     if not files.flat:
         _say_all(places, _reserved(front.stages))
     texts = TextReader(Templates(), front.languages, problems)
@@ -60,10 +61,13 @@ def read_playbook(files: PlaybookFiles) -> Reading:
         description=texts.text(front.description, places, "description"),
         languages=front.languages,
         inputs=front.inputs,
+        requires=front.requires,
         todo=tuple(texts.text(each, places, f"todo.{index}") for index, each in enumerate(front.todo)),
         deliverables=tuple(
-            Deliverable(
+            PlaybookDeliverable(
                 name=each.name,
+                kind=each.kind,
+                description=each.description,
                 line=places.line(f"deliverables.{index}"),
                 when=texts.rule(each.when, places, f"deliverables.{index}.when"),
             )
@@ -222,6 +226,12 @@ def _reserved(stages: Iterable[str]) -> Iterable[tuple[str, str]]:
     for index, stage_id in enumerate(stages):
         if stage_id in RESERVED:
             yield f"stages.{index}", f"a stage cannot be called {stage_id!r}: the folder of this name is no stage's"
+
+
+def _unlisted(front: FrontPart) -> Iterable[tuple[str, str]]:
+    for index, name in enumerate(front.requires):
+        if name not in front.inputs:
+            yield f"requires.{index}", f"{name!r} is not one of the inputs"
 
 
 def _repeated(path: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:

@@ -25,6 +25,12 @@ PROBE = "probe"
 SETTLES = "settles"
 # The key of an action's metadata with the tags that Jupyter's tools know a cell by, such as papermill's `parameters`.
 TAGS = "tags"
+# The key of a delivered code cell that was never executed, and the tag by which nbclient leaves it out too.
+NOT_EXECUTED = "not_executed"
+SKIP_EXECUTION = "skip-execution"
+# The keys under which a code cell keeps what its last `exec` asked for.
+AUTO_DEBUG = "auto_debug"
+KEEP_DEBUG_BUTTON = "keep_debug_button_visible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,11 @@ class Cell:
     def has_failed(self) -> bool:
         """Whether a code cell's last execution ended with an error."""
         return self.type is CellType.CODE and any(one.get("output_type") == "error" for one in self.outputs)
+
+    @property
+    def is_unexecuted(self) -> bool:
+        """Whether a delivered code cell is marked as one that was never executed."""
+        return self.type is CellType.CODE and self.metadata.get(NOT_EXECUTED) is True
 
     @property
     def is_folded(self) -> bool:

@@ -10,12 +10,14 @@ a context or a location. No peer ever filled them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.messages import PlanningResponse, Request
+from notebook_bcc.protocol.vocabulary import Dialect
 
 # JSON objects of a dialect that has no models of its own: this module is the door they come in by.
 Json = dict[str, Any]
@@ -61,6 +63,27 @@ def request_to_v1(request: Request) -> Json:
             del location[part]
     observation["location"] = {**flat, **position, **location}
     return data
+
+
+def position_query(request: Request) -> dict[str, str]:
+    """The position as the query of a GET, for servers that read no body of one."""
+    current = request.observation.location.current
+    named = {
+        "current_stage_id": current.stage_id,
+        "current_step_id": current.step_id,
+        "behavior_id": current.behavior_id,
+        "behavior_iteration": str(current.behavior_iteration),
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def request_bytes(request: Request, dialect: Dialect) -> bytes:
+    """The body of a request. It is the same however often the request is sent: the attempts are counted in a header."""
+    if request.options.attempt not in (None, 1):
+        request = request.model_copy(update={"options": request.options.model_copy(update={"attempt": 1})})
+    if dialect == "v2":
+        return request.to_json()
+    return json.dumps(request_to_v1(request), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def response_from_v1(data: Any) -> tuple[PlanningResponse, list[Any]]:  # Any: whatever a peer sent

@@ -24,7 +24,8 @@ class _JournalValue(BaseModel):
 class Policies(_JournalValue):
     """How the client behaves where the protocol leaves it a choice.
 
-    `offer`: changes of the plan are put to a person who is there, and accepted where nobody is.
+    `offer`: changes of the plan are put to a person who is there, and accepted where nobody is. `stream`: a behavior is
+    asked for as a stream of actions, or else as one whole answer.
     """
 
     confirm: Literal["ask", "auto", "reject", "offer"] = "ask"
@@ -33,6 +34,7 @@ class Policies(_JournalValue):
     strict_actions: bool = False
     interactive: bool = False
     notebook_detail: Literal["summary", "cells", "figures"] = "summary"
+    stream: bool = True
 
 
 class Limits(_JournalValue):

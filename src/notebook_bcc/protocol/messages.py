@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from pydantic import AliasChoices, Field, model_validator
 
 from notebook_bcc.protocol.message import Message
 from notebook_bcc.protocol.observation import Observation, SectionProgress
-from notebook_bcc.protocol.tracking import Promotion
+from notebook_bcc.protocol.tracking import OutputsProduced, OutputsTrackingSpec, Promotion
 from notebook_bcc.protocol.vocabulary import Level, Strategy, TodoOperation
 from notebook_bcc.protocol.workflow import Step, Workflow
 
@@ -44,11 +44,16 @@ class ActionProblem(Message):
 
 
 class BehaviorFeedback(Message):
-    """What really happened in the behavior that just ended. None: an older peer did not say."""
+    """What really happened in the behavior that just ended. None: an older peer did not say.
+
+    A skipped action was neither executed nor has it succeeded. `last_action_result` is `success`, `skipped`, the error,
+    or `none` where there was no action.
+    """
 
     behavior_id: str | None = None
     actions_executed: int = 0
     actions_succeeded: int | None = None
+    actions_skipped: int | None = None
     sections_added: int = 0
     last_action_result: str | None = None
     errors: tuple[ActionProblem, ...] = ()
@@ -71,12 +76,17 @@ class TodoUpdate(Message):
 
 
 class ProgressUpdate(Message):
-    """The planner's text for one level, and what it promises there."""
+    """The planner's text for one level, and what it promises there.
+
+    `outputs_produced` is what the planner says of the outputs of that level's item: the one completed last if the run
+    is between two, else the one under way. What exists is the client's word: `variables` and `artifacts` are not read.
+    """
 
     level: Level
     focus: str | None = None
     goal: str | None = None
     expected_outputs: tuple[str, ...] | None = None
+    outputs_produced: OutputsProduced | None = None
 
 
 class StageStepsUpdate(Message):
@@ -116,34 +126,44 @@ class EffectPatterns(Message):
 
 
 class EffectsConfig(Message):
-    """Which effects go into the next Generating request. Limits keep the newest; None means no limit."""
+    """Which effects go into the next Generating request. Limits keep the newest; None means no limit.
+
+    History goes along only where it is asked for: by `include_history`, or without that by a limit above zero.
+    """
 
     include_current: bool = True
     current_limit: int | None = Field(default=None, ge=0)
-    include_history: bool = True
+    include_history: bool | None = None
     history_limit: int | None = Field(default=None, ge=0)
     patterns: EffectPatterns | None = None
 
+    @property
+    def wants_history(self) -> bool:
+        if self.include_history is None:
+            return bool(self.history_limit)
+        return self.include_history and self.history_limit != 0
 
-class OutputsTrackingSpec(Message):
-    """What the next behavior promises: variables to make, names to validate, temporaries to promote."""
 
-    expected_variables: tuple[str, ...] = ()
-    validation_required: tuple[str, ...] = ()
-    promotions: tuple[Promotion, ...] = ()
-
+INCLUDABLE: Final = ("fsm_history", "notebook", "sections")
+"""What a filter's `include` may name."""
 
 SUMMARY_STRATEGY = re.compile(r"shape_only|describe_only|head_only|last_[1-9][0-9]{0,5}_only")
 
 
 class ContextFilter(Message):
-    """What the next Generating request shall hold. None at a part means: that part whole."""
+    """What the next Generating request shall hold.
+
+    Without `variables_to_include` all variables go along, without `focus_to_include` all levels. Of the effects only
+    the current ones do, unless `effects_config` says otherwise; `include` names what else is wanted: `fsm_history`,
+    `notebook`, `sections`.
+    """
 
     variables_to_include: tuple[str, ...] | None = None
     variables_to_summarize: dict[str, str] = Field(default_factory=dict)
     effects_config: EffectsConfig | None = None
     focus_to_include: tuple[Level, ...] | None = None
     outputs_tracking: OutputsTrackingSpec | None = None
+    include: tuple[str, ...] = ()
 
 
 class TransitionAdvice(Message):
@@ -213,6 +233,13 @@ class PlanningResponse(Message):
     context_filter: ContextFilter | None = None
     behavior: BehaviorInfo | None = None
     metadata: ResponseMetadata = Field(default_factory=lambda: _NO_METADATA)
+
+    def with_whole_transition(self) -> PlanningResponse:
+        """As a service writes it: clients read both verdicts of `transition` without looking whether they are there."""
+        if self.transition.target_achieved is not None:
+            return self
+        advice = self.transition.model_copy(update={"target_achieved": self.target_achieved})
+        return self.model_copy(update={"transition": advice})
 
     @model_validator(mode="before")
     @classmethod

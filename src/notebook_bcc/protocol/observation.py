@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import AliasChoices, Field
 
 from notebook_bcc.protocol.message import Message
-from notebook_bcc.protocol.tracking import CompletedItem, OutputTracking
+from notebook_bcc.protocol.tracking import CompletedItem, OutputsTrackingSpec, OutputTracking
 from notebook_bcc.protocol.vocabulary import Event, State
 
 
@@ -33,8 +33,16 @@ class LevelProgress(Message):
     current_outputs: OutputTracking = Field(default_factory=OutputTracking)
 
 
+class UnfocusedLevel(LevelProgress):
+    """A level that the context filter does not name: only what is under way and what remains is written."""
+
+    unwritten: ClassVar[frozenset[str]] = frozenset(
+        {"completed", "completed_left_out", "iteration", "focus", "current_outputs"}
+    )
+
+
 class Progress(Message):
-    """Progress on the three levels. A filtered observation leaves levels out."""
+    """Progress on the three levels. Of a level that the context filter does not name, `current` and `remaining`."""
 
     stages: LevelProgress | None = None
     steps: LevelProgress | None = None
@@ -63,6 +71,12 @@ class Effects(Message):
 
     current: tuple[Any, ...] = ()
     history: tuple[Any, ...] = ()
+
+
+class CurrentEffects(Effects):
+    """The effects of the running behavior alone."""
+
+    unwritten: ClassVar[frozenset[str]] = frozenset({"history"})
 
 
 class FigureView(Message):
@@ -110,6 +124,12 @@ class FsmView(Message):
     history: tuple[Any, ...] = Field(default=(), validation_alias=AliasChoices("history", "transition"))
 
 
+class FsmNow(FsmView):
+    """Where the state machine is, without how it got there."""
+
+    unwritten: ClassVar[frozenset[str]] = frozenset({"history"})
+
+
 class SectionProgress(Message):
     """Which sections of the text are written."""
 
@@ -133,6 +153,8 @@ class Context(Message):
     fsm: FsmView | None = Field(default=None, alias="FSM")
     section_progress: SectionProgress | str | None = None
     workflow_progress: Any | None = None
+    outputs_tracking: OutputsTrackingSpec | None = None
+    """What the behavior that is asked for promises, as the context filter said it."""
 
 
 class Observation(Message):

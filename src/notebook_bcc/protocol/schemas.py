@@ -13,6 +13,7 @@ from pydantic.json_schema import DEFAULT_REF_TEMPLATE, GenerateJsonSchema, JsonS
 from pydantic_core import core_schema
 
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, OLD_SHOT_TYPES, Action, ActionBase, CustomAction
+from notebook_bcc.protocol.deliverables import Deliverable, RunAnswer
 from notebook_bcc.protocol.message import Message
 from notebook_bcc.protocol.messages import (
     ActionLine,
@@ -46,6 +47,8 @@ MESSAGES: tuple[type[Message], ...] = (
     ActionLine,
     ActionResult,
     Workflow,
+    Deliverable,
+    RunAnswer,
     OutputTracking,
     Artifact,
     CompletedItem,
@@ -102,6 +105,8 @@ class _Generator(GenerateJsonSchema):
         if model is CompletedItem:
             bare_id = {"type": "string", "description": "The bare id, as older peers send it."}
             return {"title": model.__name__, "anyOf": [made, bare_id]}
+        if model is Deliverable:
+            return {"title": model.__name__, "anyOf": [made, {"type": "string", "description": "The bare name."}]}
         return made
 
 

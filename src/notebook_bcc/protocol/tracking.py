@@ -42,12 +42,23 @@ class Promotion(Message):
         return self.artifact_id.replace("@", "_")
 
 
+class OutputsTrackingSpec(Message):
+    """What the next behavior promises: variables to make, names to validate, temporaries to promote."""
+
+    expected_variables: tuple[str, ...] = ()
+    validation_required: tuple[str, ...] = ()
+    promotions: tuple[Promotion, ...] = ()
+
+
 class OutputsProduced(Message):
-    """What a completed item left behind."""
+    """What a completed item left behind. The last three are the planner's own words, absent where it said none."""
 
     variables: tuple[str, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     key_findings: tuple[str, ...] = ()
+    modified_features: tuple[str, ...] | None = None
+    validation: Any | None = None  # Any: a text, or whatever else the planner notes
+    findings: Any | None = None  # Any: the same
 
 
 class Condensed(Message):
@@ -92,19 +103,25 @@ class CondensedItem(CompletedItem):
 
 def condensed(item: CompletedItem) -> CompletedItem:
     """The item without its texts and outputs, and with their number; one that is condensed already stays as it is."""
-    return item if item.condensed is not None else _condensed(item)
+    if item.condensed is not None:
+        return item
+    ids = (item.stage_id, item.step_id, item.behavior_id, item.id)
+    counts = Condensed(actions=len(item.actions_taken), outputs=len(item.outputs_produced.variables))
+    return _condensed(ids, item.achieved, item.missing_outputs, counts)
 
 
 # An item is condensed in every observation from some time on: hundreds of them in a long step.
 @lru_cache(maxsize=1_024)
-def _condensed(item: CompletedItem) -> CompletedItem:
-    counts = Condensed(actions=len(item.actions_taken), outputs=len(item.outputs_produced.variables))
+def _condensed(
+    ids: tuple[str | None, ...], achieved: bool | None, missing: tuple[str, ...], counts: Condensed
+) -> CompletedItem:
+    stage_id, step_id, behavior_id, bare_id = ids
     return CondensedItem(
-        stage_id=item.stage_id,
-        step_id=item.step_id,
-        behavior_id=item.behavior_id,
-        id=item.id,
-        achieved=item.achieved,
-        missing_outputs=item.missing_outputs,
+        stage_id=stage_id,
+        step_id=step_id,
+        behavior_id=behavior_id,
+        id=bare_id,
+        achieved=achieved,
+        missing_outputs=missing,
         condensed=counts,
     )

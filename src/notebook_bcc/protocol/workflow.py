@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import AliasChoices, Field
 
 from notebook_bcc.errors import PlanInvalid
+from notebook_bcc.protocol.deliverables import Deliverable
 from notebook_bcc.protocol.message import Message
 
 
@@ -53,14 +54,14 @@ class Stage(Message):
 
 
 class Workflow(Message):
-    """The whole plan of a run. `deliverables` are the variables that its goal asks for; None where it names none."""
+    """The whole plan of a run. `deliverables` are what its goal asks for; None where it names nothing."""
 
     name: str = ""
     goal: str = ""
     description: str = ""
     stages: tuple[Stage, ...]
     sections: tuple[str, ...] = ()
-    deliverables: tuple[str, ...] | None = None
+    deliverables: tuple[Deliverable, ...] | None = None
 
     def stage(self, stage_id: str) -> Stage | None:
         """The stage of this id, None where there is none."""
@@ -80,6 +81,7 @@ def check_workflow(workflow: Workflow) -> None:
     if not workflow.stages:
         problems.append(("stages", "a plan needs at least one stage"))
     problems += _repeated("stages", [stage.id for stage in workflow.stages])
+    problems += _repeated("deliverables", [one.name for one in workflow.deliverables or ()], key="name")
     for index, stage in enumerate(workflow.stages):
         problems += _repeated(f"stages.{index}.steps", [step.id for step in stage.steps])
     if problems:
@@ -95,11 +97,11 @@ def check_steps(steps: Sequence[Step]) -> None:
         raise PlanInvalid(problems)
 
 
-def _repeated(path: str, ids: Sequence[str]) -> list[tuple[str, str]]:
+def _repeated(path: str, ids: Sequence[str], *, key: str = "id") -> list[tuple[str, str]]:
     seen: set[str] = set()
     found: list[tuple[str, str]] = []
     for index, one in enumerate(ids):
         if one in seen:
-            found.append((f"{path}.{index}.id", f"{one!r} is used twice"))
+            found.append((f"{path}.{index}.{key}", f"{one!r} is used twice"))
         seen.add(one)
     return found

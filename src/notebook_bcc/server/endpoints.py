@@ -31,6 +31,7 @@ _POSITION = (
     *("behavior_id", "behavior_iteration"),
 )
 _OBJECTS = ("context", "behavior_feedback")
+_ATTEMPT_DIGITS = 10
 _IDS = ("request_id", "run_id", "attempt")
 
 Source = Callable[[Request], Parts]
@@ -70,7 +71,13 @@ class Endpoints:
         return await self._whole(http, await self._read(http, request_from_v1), self._work.reflection_v1)
 
     async def _read(self, http: HttpRequest, parse: Callable[[Any], Request] = Request.parse) -> Request:
-        return _parsed(parse, decode(await read_body(http, self._settings), self._settings))
+        request = _parsed(parse, decode(await read_body(http, self._settings), self._settings))
+        # A repeated request has the same body: how often it was sent stands in a header.
+        attempt = http.headers.get("x-attempt", "")
+        if not (attempt.isascii() and attempt.isdigit() and len(attempt) < _ATTEMPT_DIGITS):
+            return request
+        options = request.options.model_copy(update={"attempt": int(attempt)})
+        return request.model_copy(update={"options": options})
 
     def _query_data(self, http: HttpRequest) -> dict[str, Any]:
         """The body that a POST would have had."""

@@ -65,7 +65,7 @@ REPAIR_REQUEST: dict[str, Any] = {
 
 PLANNING_RESPONSE: dict[str, Any] = {
     "targetAchieved": False,
-    "transition": {"continue_behaviors": True},
+    "transition": {"continue_behaviors": True, "target_achieved": False},
     "context_update": {
         "variables": {"checkpoint": "gaps found"},
         "progress_update": {"level": "behaviors", "focus": "Fill the numeric columns first."},

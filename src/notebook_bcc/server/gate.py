@@ -1,4 +1,4 @@
-"""Who is let in: the Host, the Origin and the token of a request."""
+"""Who is let in: the Host, the Origin, the Sec-Fetch-Site and the token of a request."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from notebook_bcc.server.problems import Problem
 from notebook_bcc.server.settings import ServerSettings, is_loopback
 
 _BEARER = "bearer "
+# What a browser says of a request that a page of this very service made, or a person who typed the address. A page at
+# another port of this machine is `same-site`, and not ours.
+_OWN_PAGES = frozenset({"same-origin", "none"})
 
 
 class Gate:
@@ -23,12 +26,22 @@ class Gate:
         self._local = settings.is_loopback
 
     def check_origin(self, headers: Headers) -> None:
-        """Raises Problem for a request under a name that is not ours, or from a page of another site."""
+        """Raises Problem for a request under a name that is not ours or under two, or from a page of another origin."""
+        if len(headers.getlist("host")) > 1:
+            raise Problem(400, "two_hosts", "The request has more than one Host header.")
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._answers_to(_name(host)):
             raise Problem(421, "host_refused", "This service does not answer under the name in the Host header.")
         if origin is not None and _netloc(origin) != host.lower():
-            raise Problem(403, "origin_refused", "Requests from web pages of other sites are not answered.")
+            raise _of_another_page()
+
+    def check_page(self, headers: Headers) -> None:
+        """Raises Problem where a browser says that a page of another origin asks, by an image or a link, say.
+
+        Such a request carries no Origin. Programs send no Sec-Fetch-Site, and browsers let no page choose it.
+        """
+        if not _OWN_PAGES.issuperset(each.strip().lower() for each in headers.getlist("sec-fetch-site")):
+            raise _of_another_page()
 
     def check_token(self, headers: Headers) -> None:
         """Raises Problem for a request without the token of this service, if it has one."""
@@ -49,6 +62,10 @@ class Gate:
         if not (self._local or self._names):
             return True
         return name in self._names or (self._local and is_loopback(name))
+
+
+def _of_another_page() -> Problem:
+    return Problem(403, "origin_refused", "Requests from web pages of other sites are not answered.")
 
 
 def _name(host: str) -> str:

@@ -95,6 +95,8 @@ class RequestMiddleware:
         if path not in self._paths:
             raise Problem(404, "not_found", f"There is nothing here. There are: {', '.join(self._paths)}.")
         if path not in self._public:
+            # Anybody may link to the pages about the service.
+            self._gate.check_page(headers)
             self._gate.check_token(headers)
         if path in self._asking and self._busy >= self._concurrent:
             message = f"{self._busy} requests are being answered; try again in a moment."

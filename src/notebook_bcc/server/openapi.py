@@ -12,10 +12,12 @@ from notebook_bcc.server import examples
 Json = dict[str, Any]
 
 _ERRORS = {
-    400: "The body is not JSON, or nested too deep.",
+    400: "The body is not JSON, or nested too deep; or there is more than one Host header.",
     401: "No token, or not the one of this service.",
     403: "The request comes from a web page of another site.",
     408: "The body did not arrive in time.",
+    409: "The planner does not know the stage or step (`unknown_position`, with `known`), or needs variables that the "
+    "observation lacks (`missing_evidence`, with `needs`).",
     413: "The body, or a text in it, is too large.",
     414: "The query is too long.",
     415: "The body is said to be something else than JSON.",
@@ -26,8 +28,8 @@ _ERRORS = {
     503: "The planner cannot be reached, or too many requests are being answered. May carry Retry-After.",
     504: "The planner took too long.",
 }
-_OF_EVERY_PAGE = (403, 421)
-_OF_EVERY_QUESTION = (400, 403, 408, 413, 415, 421, 422, 500, 502, 503, 504)
+_OF_EVERY_PAGE = (400, 403, 421)
+_OF_EVERY_QUESTION = (400, 403, 408, 409, 413, 415, 421, 422, 500, 502, 503, 504)
 _MESSAGES = ("Request", "PlanningResponse", "GeneratingResponse", "ActionLine")
 _REPEATED = {
     "description": "`true` where the answer was remembered: this request, by its ids, has been answered before.",
@@ -61,7 +63,7 @@ def _paths(*, token: bool) -> Json:
     asked: Json = {"security": [{"bearer": []}]} if token else {}
     unauthorized = (401,) if token else ()
     questions = (*_OF_EVERY_QUESTION, *unauthorized)
-    v1_get = (400, 403, 408, 413, 414, 415, 421, 422, 500, 502, 503, 504, *unauthorized)
+    v1_get = (400, 403, 408, 409, 413, 414, 415, 421, 422, 500, 502, 503, 504, *unauthorized)
     pages = _OF_EVERY_PAGE
     return {
         "/planning": {"post": _planning(questions) | asked},
@@ -237,7 +239,21 @@ def _own_schemas() -> Json:
     error: Json = {
         "type": "object",
         "required": ["code", "message", "problems"],
-        "properties": {"code": text, "message": text, "problems": {"type": "array", "items": problem}},
+        "properties": {
+            "code": text,
+            "message": text,
+            "problems": {"type": "array", "items": problem},
+            "known": {
+                "type": "object",
+                "description": "With `unknown_position`: the stages that there are, each with the ids of its steps.",
+                "properties": {"stages": {"type": "object", "additionalProperties": {"type": "array", "items": text}}},
+            },
+            "needs": {
+                "type": "array",
+                "items": text,
+                "description": "With `missing_evidence`: names of variables that the observation must hold.",
+            },
+        },
     }
     location = {
         "type": "object",

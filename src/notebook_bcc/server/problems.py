@@ -1,4 +1,7 @@
-"""What the service says instead of an answer: `{"error": {"code", "message", "problems": [{"path", "problem"}]}}`."""
+"""What the service says instead of an answer: `{"error": {"code", "message", "problems": [{"path", "problem"}]}}`.
+
+A 409 holds one field more: `known` (the stages that there are, each with its steps) or `needs` (names of variables).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
-from notebook_bcc.errors import BccError, MessageInvalid, PlannerUnreachable
+from notebook_bcc.errors import (
+    BccError,
+    EvidenceMissing,
+    MessageInvalid,
+    PlannerUnreachable,
+    PositionUnknown,
+    RequestRefused,
+)
 
 # A message with a thousand faults is told the first few of them, and how many there are.
 _MOST_PROBLEMS = 20
@@ -27,13 +37,16 @@ class Problem(Exception):
         *,
         problems: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
+        """`facts` are further fields of the error, such as what a planner knows."""
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
         self.problems = problems
         self.headers = headers
+        self.facts = facts or {}
 
     def response(self) -> Response:
         """In ASCII only, so that no text from the request can make it invalid."""
@@ -43,7 +56,7 @@ class Problem(Exception):
         ]
         more = len(self.problems) - len(shown)
         message = f"{self.message} ({more} more problems are not listed)" if more > 0 else self.message
-        error = {"code": self.code, "message": message[:_LONGEST_TEXT], "problems": shown}
+        error = {"code": self.code, "message": message[:_LONGEST_TEXT], "problems": shown, **self.facts}
         body = json.dumps({"error": error}, separators=(",", ":"))
         return Response(body, self.status, self.headers, "application/json")
 
@@ -54,8 +67,11 @@ def invalid(error: MessageInvalid) -> Problem:
 
 
 def failed(failure: BccError | OSError) -> Problem:
-    """503 where trying again may help, 504 where it took too long, 502 for an answer that is none."""
+    """409 for a question that the planner cannot answer, 503 where trying again may help, 504 where it took too long,
+    502 for an answer that is none."""
     match failure:
+        case RequestRefused():
+            return _conflict(failure)
         case PlannerUnreachable(retry_after=None):
             return Problem(503, "planner_unreachable", str(failure))
         case PlannerUnreachable(retry_after=float() | int() as seconds):
@@ -66,6 +82,22 @@ def failed(failure: BccError | OSError) -> Problem:
             return Problem(503, "interrupted", f"There is no answer: {failure}.", headers=retry_after(1))
         case _:
             return Problem(502, "planner_failed", str(failure))
+
+
+def _conflict(refusal: RequestRefused) -> Problem:
+    """409: the request is well-formed, and does not go together with what the planner knows."""
+    match refusal:
+        case PositionUnknown():
+            field = "stage_id" if refusal.step_id is None else "step_id"
+            problems = [(f"observation.location.current.{field}", "is not known here")]
+            facts: Mapping[str, object] = {"known": {"stages": refusal.known}}
+            return Problem(409, "unknown_position", str(refusal), problems=problems, facts=facts)
+        case EvidenceMissing():
+            problems = [(f"observation.context.variables.{name}", "is required") for name in refusal.needs]
+            facts = {"needs": refusal.needs}
+            return Problem(409, "missing_evidence", str(refusal), problems=problems, facts=facts)
+        case _:
+            return Problem(409, "request_refused", str(refusal))
 
 
 def retry_after(seconds: float) -> Mapping[str, str]:

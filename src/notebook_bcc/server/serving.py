@@ -11,6 +11,7 @@ import uvicorn
 
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.server.app import App
+from notebook_bcc.server.connections import bounded_connections
 
 _BACKLOG = 512
 # For the last words to clients, before uvicorn cancels what is left.
@@ -26,8 +27,7 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
     listener = _listen(app.settings.host, app.settings.port)
     config = uvicorn.Config(
         app,
-        # Also where httptools is installed: h11 bounds the head of a request.
-        http="h11",
+        http=bounded_connections(most=app.settings.connections, head_seconds=app.settings.head_seconds),
         log_config=None,
         access_log=False,
         server_header=False,

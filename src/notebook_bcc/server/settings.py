@@ -36,6 +36,10 @@ class ServerSettings:
     """Until a request has arrived whole: 408."""
     concurrent: int = 100
     """Requests being answered at the same time; one more gets 503."""
+    connections: int = 1000
+    """Open connections, idle ones too; one more gets 503 and is closed."""
+    head_seconds: float = 30.0
+    """Until the head of a request is there: 408, and the connection is closed."""
 
     answer_seconds: float = 300.0
     """How long the planner may take for its answer, in a stream for its next action: 504, or the stream breaks."""

@@ -31,7 +31,8 @@ class Work:
         self._line_bytes = line_bytes
 
     async def planning(self, request: Request) -> Parts:
-        yield self._encoded(await self._planner.plan(request))
+        judged = await self._planner.plan(request)
+        yield self._encoded(judged.with_whole_transition())
 
     async def generating(self, request: Request, *, fallback: bool = False) -> Parts:
         """A line of NDJSON for each action and each warning of a behavior."""

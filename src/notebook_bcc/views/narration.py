@@ -35,6 +35,16 @@ from notebook_bcc.protocol.vocabulary import CellType, Event
 from notebook_bcc.views.words import Words
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
+_ON_DETOUR = frozenset(
+    {
+        Event.NEXT_STAGE,
+        Event.START_STEP,
+        Event.NEXT_STEP,
+        Event.START_BEHAVIOR,
+        Event.NEXT_BEHAVIOR,
+        Event.COMPLETE_STEP,
+    }
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Tone = Literal["head", "info", "good", "warning", "error"]
@@ -97,6 +107,9 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
 
 
 def _transition(record: Transitioned, state: RunState, words: Words) -> Iterator[NarrationLine]:
+    if state.detour is not None and record.event in _ON_DETOUR:
+        # The way to a change of the plan and back: nothing begins or ends by it.
+        return
     match record.event:
         case Event.START_WORKFLOW | Event.NEXT_STAGE if state.plan is not None and state.stage is not None:
             number = 1 + [stage.id for stage in state.plan.stages].index(state.stage.id)
@@ -109,7 +122,9 @@ def _transition(record: Transitioned, state: RunState, words: Words) -> Iterator
         case Event.START_BEHAVIOR | Event.NEXT_BEHAVIOR:
             focus = one_line(state.behaviors.focus or state.behaviors.goal)
             key = "behavior_focus" if focus else "behavior"
-            yield NarrationLine(words(key, number=state.position.iteration, focus=focus), "info", 2)
+            text = words(key, number=state.position.iteration, focus=focus)
+            more = state.planner_context.estimated_remaining
+            yield NarrationLine(f"{text} ({words('behaviors_left', count=more)})" if more else text, "info", 2)
         case Event.COMPLETE_STEP if state.steps.completed and state.steps.completed[-1].achieved is False:
             title = state.step.title if state.step is not None else state.steps.completed[-1].key
             yield NarrationLine(words("unachieved", title=one_line(title)), "warning", 1, lasting=True)

@@ -7,13 +7,13 @@ from typing import Any
 
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.journal.records import INPUTS
+from notebook_bcc.lifecycle.deliverables import read_summary
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.outline import was_verified
+from notebook_bcc.lifecycle.saver import models_used
+from notebook_bcc.lifecycle.summary import RunSummary, only_delivery_is_left
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType, State
-from notebook_bcc.runs.deliverables import read_summary
-from notebook_bcc.runs.folder import RunFolder
-from notebook_bcc.runs.outline import was_verified
-from notebook_bcc.runs.saver import models_used
-from notebook_bcc.runs.summary import RunSummary, only_delivery_is_left
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.words import Words, clock_time
@@ -25,13 +25,19 @@ def result_of(summary: RunSummary) -> Summary | None:
 
 
 def lacks(summary: RunSummary) -> list[str]:
-    """What a completed run has not done: reached its end is not yet answered, and not yet verified."""
+    """What a completed run has not done: reached its end is not yet answered, and not yet verified. One that has made
+    all that was named is answered, whether it was verified or not."""
     if summary.status != "completed" or summary.state is None:
         return []
     stopped = summary.state.stopped
-    unanswered = stopped is not None and stopped.answered == "no"
-    unverified = was_verified(summary.folder) is not True
-    return [word for word, holds in (("not answered", unanswered), ("not verified", unverified)) if holds]
+    answered = stopped.answered if stopped is not None else "unknown"
+    verified = was_verified(summary.folder)
+    said = ["not answered"] if answered == "no" else []
+    if verified is True:
+        return said
+    if verified is None and answered == "yes":
+        return ["answered", "not verified yet"]
+    return [*said, "not verified"]
 
 
 def about(state: RunState, result: Summary | None) -> tuple[str, str]:
@@ -89,8 +95,8 @@ def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
     }
 
 
-def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[str, str]]:
-    """Everything about a run, for people: a name and a text each."""
+def rows_of(summary: RunSummary, state: RunState, words: Words, *, typed: str) -> list[tuple[str, str]]:
+    """Everything about a run, for people: a name and a text each. `typed` is the run as commands name it."""
     result = result_of(summary)
     data, target = about(state, result)
     code = [cell for cell in state.document.cells if cell.type is CellType.CODE]
@@ -118,7 +124,7 @@ def rows_of(summary: RunSummary, state: RunState, words: Words) -> list[tuple[st
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
         ("delivery", _delivery(summary.folder)),
-        ("next", _next_command(summary, state)),
+        ("next", _next_command(summary, state, typed)),
     ]
 
 
@@ -136,8 +142,7 @@ def _models(state: RunState) -> str:
     return f"{names}: {spent.calls} calls, {spent.tokens:,} tokens, cost {spent.cost}, {spent.seconds:.0f} s"
 
 
-def _next_command(summary: RunSummary, state: RunState) -> str:
-    run = summary.folder.run_id
+def _next_command(summary: RunSummary, state: RunState, run: str) -> str:
     if summary.status == "running":
         return f"nbcc pause {run}, or nbcc cancel {run}"
     if summary.status == "completed" and only_delivery_is_left(state, summary.folder):

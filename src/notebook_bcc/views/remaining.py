@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import ActionCompleted, PlanningAnswered, RunResumed, RunStarted, Transitioned
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.protocol.messages import ResponseMetadata
 from notebook_bcc.protocol.vocabulary import State
-from notebook_bcc.runs.verify import SecondsLeft
 
 # So many seconds of work count as done at the planner's own pace: a first cell that was slow is no verdict.
 _TRUSTED_SECONDS = 2.0

@@ -20,6 +20,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "stage": ("stage {number}/{of}  {title}", "阶段 {number}/{of}  {title}"),
     "step": ("step {number}/{of}  {title}", "步骤 {number}/{of}  {title}"),
     "behavior": ("behavior {number}", "行为 {number}"),
+    "behaviors_left": ("about {count:more behavior|more behaviors}", "约还有 {count} 个行为"),
     "behavior_focus": ("behavior {number}: {focus}", "行为 {number}：{focus}"),
     "cell_ok": ("cell {cell}  ok  {seconds}  {source}", "单元格 {cell}  成功  {seconds}  {source}"),
     "cell_failed": ("cell {cell}  FAILED  {seconds}  {error}", "单元格 {cell}  失败  {seconds}  {error}"),
@@ -86,6 +87,10 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "stop_paused": ("paused", "已暂停"),
     "stop_waiting": ("stopped, waiting for an answer: {detail}", "已停止，等待答复：{detail}"),
     "stop_interrupted": ("Stopped: {detail}", "已停止：{detail}"),
+    "answered_unverified": (
+        "answered, not verified yet; verify it with:   {command}",
+        "已回答，尚未验证；如需验证，请运行：{command}",
+    ),
     "not_answered": ("NOT answered: {why}", "未能回答：{why}"),
     "go_on": ("Resume with: {command}", "继续运行：{command}"),
     "start_over": ("start over with:   {command}", "重新开始：{command}"),

@@ -1,4 +1,4 @@
-"""`nbcc apply`: what an answer would change, folded into a copy of a state."""
+"""`nbcc planner apply`: what an answer would change, folded into a copy of a state."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from notebook_bcc.cli.reading import STDIN, is_file, read_judgement, read_reques
 from notebook_bcc.cli.upcoming import Ahead, ahead, describe
 from notebook_bcc.engine.intents import AskPlanning
 from notebook_bcc.engine.plan_changes import plan_diff
-from notebook_bcc.engine.planner_session import answered, identify
+from notebook_bcc.engine.planner_session import answered
 from notebook_bcc.engine.reduce import reduce
+from notebook_bcc.engine.requests import planning_request
 from notebook_bcc.engine.runner import utc_now
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import Faulted, PlanProposal, Warned
+from notebook_bcc.lifecycle.folder import find_run
 from notebook_bcc.protocol.message import Message
 from notebook_bcc.protocol.messages import PlanningResponse
-from notebook_bcc.runs.folder import find_run
 from notebook_bcc.views.narration import one_line, safe
 
 _LEVELS = ("stages", "steps", "behaviors")
@@ -68,8 +69,8 @@ async def apply_command(
     the next event chosen. Of an observation in a file some things cannot be derived; they are listed.
 
     \b
-      nbcc ask last --json | nbcc apply last -
-      nbcc apply observation.json answer.json
+      nbcc planner ask last --json | nbcc planner apply last -
+      nbcc planner apply observation.json answer.json
     """
     if state == answer == STDIN:
         raise SettingsInvalid("only one of STATE and ANSWER can be read from stdin")
@@ -98,7 +99,7 @@ def _applied(place: Ahead, response: PlanningResponse, at: str, unknown: tuple[s
         purpose = "start"
         instead = describe(place.intent, before)
         notes = (*notes, f"no judgement is awaited here ({instead}): only the context update counts")
-    request_id, _ = identify(before, before.asked)
+    request_id = planning_request(before, purpose).request_id
     after, said = before, []
     for record in answered(request_id, purpose, before, response, 0.0):
         after = reduce(after, Entry(after.seq + 1, at, record))

@@ -1,4 +1,4 @@
-"""`nbcc ask`: a request sent to a planner by hand, and the answer as it comes."""
+"""`nbcc planner ask`: a request sent to a planner by hand, and the answer as it comes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from notebook_bcc.cli.author.observe import GeneratingOption, place_of
 from notebook_bcc.cli.options.run import DialectOption, JsonOption, RunsOption, TokenFileOption, settings_of
 from notebook_bcc.cli.reading import is_file, read_request
 from notebook_bcc.cli.upcoming import endpoint, upcoming
+from notebook_bcc.lifecycle.folder import find_run
 from notebook_bcc.planners.interface import Planner, StreamWarning
 from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.specs import RemotePlannerSpec
 from notebook_bcc.protocol.vocabulary import Dialect
-from notebook_bcc.runs.folder import find_run
 from notebook_bcc.settings import Settings, read_address
 from notebook_bcc.views.narration import first_line, safe
 from notebook_bcc.wiring import REMOTE_PLANNER, dialect_of, remote_planner, run_factories
@@ -56,13 +56,14 @@ async def ask_command(
 ) -> None:
     """Send a request to a planner and show the answer: the judgement, or the actions as they arrive.
 
-    The request is the one in a file, or the next one of a run (see `nbcc observe`); the run is only read, nothing is
-    carried out. It is asked once, under a request id of its own, so that no later answer to the run comes from here.
-    Exit code 1 when there is no usable answer. With --json: the judgement, or one action a line as on the wire.
+    The request is the one in a file, or the next one of a run (see `nbcc planner observe`); the run is only read, and
+    nothing is carried out. It is asked once, under a request id of its own, so that no later answer to the run comes
+    from here. Exit code 1 when there is no usable answer. With --json: the judgement, or one action a line
+    as on the wire.
 
     \b
-      nbcc ask last --url http://127.0.0.1:28600
-      nbcc observe last --generating --body > request.json && nbcc ask request.json --generating
+      nbcc planner ask last --url http://127.0.0.1:28600
+      nbcc planner observe last --generating --body > request.json && nbcc planner ask request.json --generating
     """
     settings = settings_of(runs=runs, token_file=token_file)
     question = await _question(what, url, settings, generating=generating, dialect=dialect)

@@ -1,10 +1,14 @@
-"""`nbcc conform`: does a DSLC server keep the protocol? A table of what holds and what does not."""
+"""`nbcc planner conform`: does a DSLC server keep the protocol? A table of what holds and what does not."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,11 +16,15 @@ import typer
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.options.run import JsonOption, TokenFileOption
 from notebook_bcc.conformance.caller import KitLimits
-from notebook_bcc.conformance.check import Report, Row
+from notebook_bcc.conformance.check import Report, ReportRow
+from notebook_bcc.conformance.evidence import Evidence, bundled_table
+from notebook_bcc.conformance.exchange import shortened
 from notebook_bcc.conformance.kit import CHECKS, DEFAULT_GOAL, run_kit
 from notebook_bcc.errors import PlannerUnreachable, SettingsInvalid
+from notebook_bcc.protocol.specs import LocalKernelSpec
 from notebook_bcc.settings import read_token
 from notebook_bcc.views.narration import one_line, safe
+from notebook_bcc.wiring import make_kernel
 
 _SIGNS = {"holds": "ok", "fails": "FAILS", "skipped": "-"}
 
@@ -38,12 +46,19 @@ async def conform_command(
     answer_seconds: Annotated[
         float, typer.Option("--answer-seconds", min=0.1, help="How long one answer may take.")
     ] = 30.0,
+    kernel: Annotated[
+        bool,
+        typer.Option(
+            "--kernel", help="Execute what the server wants, in a kernel of this machine, on a small bundled table."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Play the client against a DSLC server and say what of the protocol it keeps.
 
-    The server is asked some 60 questions, more where its workflow is longer. Nothing is executed: the kit has no
-    kernel and plays every action as if it had succeeded. Ends with 0 when all that is required holds, with 1 when
+    The server is asked some 70 questions, more where its workflow is longer. Nothing is executed: the kit has no
+    kernel and plays every action as if it had succeeded. A planner that judges by what its code found needs --kernel:
+    then the code of the server runs here, with your rights. Ends with 0 when all that is required holds, with 1 when
     something does not, with 2 when nothing answers.
     """
     if token is not None and token_file is not None:
@@ -51,10 +66,12 @@ async def conform_command(
     if token_file is not None:
         token = read_token(token_file)
     limits = KitLimits(seconds=seconds, answer_seconds=answer_seconds)
+    told = _print_json if as_json else _print_row
     try:
-        report = await run_kit(
-            url, token=token, only=only or (), goal=goal, limits=limits, told=_print_json if as_json else _print_row
-        )
+        async with _evidence() if kernel else contextlib.nullcontext() as evidence:
+            report = await run_kit(
+                url, token=token, only=only or (), goal=goal, limits=limits, evidence=evidence, told=told
+            )
     except PlannerUnreachable as error:
         print(f"nbcc: {safe(str(error))}", file=sys.stderr)
         return Exit.USAGE
@@ -62,7 +79,19 @@ async def conform_command(
     return Exit.COMPLETED if report.conforms else Exit.FAILED
 
 
-def _print_row(row: Row) -> None:
+@contextlib.asynccontextmanager
+async def _evidence() -> AsyncIterator[Evidence]:
+    """A kernel in a folder that is removed afterwards, with the bundled table in it."""
+    with tempfile.TemporaryDirectory(prefix="nbcc-conform-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        kernel = make_kernel(LocalKernelSpec(), cwd=folder, output_bytes=0)
+        try:
+            yield Evidence(kernel=kernel, variables=bundled_table(folder))
+        finally:
+            await kernel.close()
+
+
+def _print_row(row: ReportRow) -> None:
     said = f"{row.title}: {one_line(row.reason)}" if row.reason else row.title
     print(
         f"{_SIGNS[row.result]:<6} {row.severity:<12} {row.id:<{_IDS}}  {row.section:<{_SECTIONS}}  {said}", flush=True
@@ -70,10 +99,10 @@ def _print_row(row: Row) -> None:
     if row.result == "fails":
         for name, text in (("sent", row.sent), ("got", row.got)):
             if text:
-                print(f"{'':<6} {name:<5} {one_line(text, limit=700)}", flush=True)
+                print(f"{'':<6} {name:<5} {one_line(shortened(text), limit=700)}", flush=True)
 
 
-def _print_json(row: Row) -> None:
+def _print_json(row: ReportRow) -> None:
     print(json.dumps({"kind": "check", **dataclasses.asdict(row)}, ensure_ascii=False), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""`nbcc observe`: the next request to the planner, its size, and what the context filter took from it."""
+"""`nbcc planner observe`: the next request to the planner, its size, and what the context filter took from it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from notebook_bcc.cli.options.run import DialectOption, JsonOption, RunArgument,
 from notebook_bcc.cli.upcoming import Ahead, Upcoming, ahead, endpoint, taken_up, upcoming
 from notebook_bcc.engine.runner import utc_now
 from notebook_bcc.journal.lock import lock_holder
+from notebook_bcc.lifecycle.folder import RunFolder, find_run
+from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.protocol.observation import Observation
 from notebook_bcc.protocol.vocabulary import Dialect
-from notebook_bcc.runs.folder import RunFolder, find_run
-from notebook_bcc.runs.history import load_state
 from notebook_bcc.views.narration import safe
 from notebook_bcc.wiring import dialect_of, journals
 
@@ -52,8 +52,8 @@ async def observe_command(
     have not been made yet are the present. Summaries that only the kernel can make are named and left out.
 
     \b
-      nbcc observe last
-      nbcc observe last --body | curl -d @- http://127.0.0.1:28600/planning
+      nbcc planner observe last
+      nbcc planner observe last --body | curl -d @- http://127.0.0.1:28600/planning
     """
     folder = find_run(settings_of(runs=runs).runs, run)
     place = await place_of(folder)

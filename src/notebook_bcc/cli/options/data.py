@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.runs.data_files import answer_inputs
+from notebook_bcc.lifecycle.data_files import answer_inputs
 
 TestOption = Annotated[
     Path | None, typer.Option("--test", help="Rows to predict: a file like the data, without the target.")
@@ -32,6 +33,42 @@ TableOption = Annotated[str, typer.Option("--table", help="Of an SQLite file: th
 PlaybookOption = Annotated[
     str,
     typer.Option("--playbook", help="The playbook to follow: a name, or a folder. [default: dslc]", metavar="NAME|DIR"),
+]
+
+
+def read_variables(pairs: list[str] | None) -> dict[str, Any] | None:  # Any: JSON values
+    """The variables of `--var NAME=VALUE`; None where none was given. Raises BadParameter."""
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in --var csv_file_path=data/train.csv")
+        if name in found:
+            raise typer.BadParameter(f"{name!r} is given twice")
+        found[name] = _json_or_text(text)
+    return found or None
+
+
+def _json_or_text(text: str) -> Any:  # Any: a JSON value
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_constant(name: str) -> Any:  # Any: the type of a parser's hook
+    raise ValueError(f"JSON has no {name}")
+
+
+VarOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--var",
+        help="A starting variable that the planner sees in context.variables; again for more. The value is JSON where "
+        "it can be read as such, else text.",
+        metavar="NAME=VALUE",
+        callback=read_variables,
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.api.options import Confirm, OnError, OnUnachieved
+from notebook_bcc.api.options import Confirm, NotebookDetail, OnError, OnUnachieved
 from notebook_bcc.api.options import given as given
 from notebook_bcc.api.options import settings_of as settings_of
 from notebook_bcc.errors import BccError
+from notebook_bcc.lifecycle.folder import LAST, run_folders
 from notebook_bcc.protocol.vocabulary import Dialect, Language
-from notebook_bcc.runs.folder import LAST, run_folders
 
 
 def complete_run(context: typer.Context, incomplete: str) -> list[str]:
@@ -73,10 +73,30 @@ MaxActionsOption = Annotated[
 MaxBehaviorsOption = Annotated[
     int | None, typer.Option("--max-behaviors", min=0, help="Behaviors one step may have. [default: 30; 0: no limit]")
 ]
+MaxActionsPerBehaviorOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-actions-per-behavior",
+        min=0,
+        help="Actions one behavior may have, which is one answer of the planner. [default: 1000; 0: no limit]",
+    ),
+]
 MaxSecondsOption = Annotated[float | None, typer.Option("--max-seconds", min=0, help="Stop after so many seconds.")]
 CellTimeoutOption = Annotated[float | None, typer.Option("--cell-timeout", min=0, help="Seconds one cell may take.")]
 DialectOption = Annotated[
     Dialect | None, typer.Option("--dialect", help="What the planner speaks: v2 (default), or v1 for older ones.")
+]
+StreamOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream", help="Ask a planner at a URL for actions one by one (default), or all at once."
+    ),
+]
+NotebookDetailOption = Annotated[
+    NotebookDetail | None,
+    typer.Option(
+        "--notebook-detail", help="What the planner sees of the notebook: a summary (default), or its cells as well."
+    ),
 ]
 TokenFileOption = Annotated[
     Path | None,

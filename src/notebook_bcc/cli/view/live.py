@@ -19,7 +19,7 @@ from notebook_bcc.cli.view.picture import Picture, Symbols, draw
 from notebook_bcc.cli.view.plain import lasting_lines
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.views.narration import Tone
 from notebook_bcc.views.words import Words
 

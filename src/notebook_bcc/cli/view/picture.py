@@ -142,6 +142,10 @@ def _progress(picture: Picture, words: Words, symbols: Symbols) -> Text:
     if state.spent.calls:
         spent = words("models_live", tokens=f"{state.spent.tokens:,}", cost=cost_of(state.spent, words))
         line.append(f"  {spent}", style="magenta")
+    # Last: what a narrow terminal cuts off is the least of these.
+    more = state.planner_context.estimated_remaining
+    if more and picture.verifying is None and state.step is not None:
+        line.append(f"  {words('behaviors_left', count=more)}")
     return line
 
 

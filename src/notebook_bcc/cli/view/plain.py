@@ -10,7 +10,7 @@ from typing import Any, Protocol, TextIO
 
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.runs.verify import SecondsLeft
+from notebook_bcc.lifecycle.verify import SecondsLeft
 from notebook_bcc.views.narration import NarrationLine, Tone, local_time, narrate
 from notebook_bcc.views.words import Words
 

@@ -25,6 +25,7 @@ from notebook_bcc.protocol.actions import (
     UpdateTitle,
     UpdateWorkflow,
 )
+from notebook_bcc.protocol.cells import AUTO_DEBUG, KEEP_DEBUG_BUTTON
 from notebook_bcc.protocol.vocabulary import CellType, Event, ShotType
 
 _SUMMARY_CHARS = 80
@@ -50,13 +51,17 @@ async def execute(context: ActionContext, action: Exec) -> None:
     """Run the cell; what it prints is an effect unless the planner does not need it."""
     cell = context.code_cell(action.codecell_id)
     context.changes.summary = f"ran {cell.id}: {_first_line(cell.source)}"
+    asked = {AUTO_DEBUG: action.auto_debug, KEEP_DEBUG_BUTTON: action.keep_debug_button_visible}
+    if changed := {name: one for name, one in asked.items() if one != bool(cell.metadata.get(name))}:
+        context.change_cell(cell.id, metadata=changed)
     await context.run_cell(cell.id, keep_effects=action.need_output, auto_debug=action.auto_debug)
 
 
 async def is_thinking(context: ActionContext, action: IsThinking) -> None:
     """Open a thinking cell; one that is still open is closed first."""
     _close_thinking(context)
-    text = action.thinking_text or action.custom_text or "\n\n".join(action.text_array)
+    # What stands on the cell, its custom text, is not said again inside it.
+    text = "\n\n".join(one for one in (action.thinking_text, *action.text_array) if one)
     said = {"agent_name": action.agent_name, "custom_text": action.custom_text, "text_array": list(action.text_array)}
     metadata = {"thinking": True, "finished_thinking": False} | {name: one for name, one in said.items() if one}
     context.add_cell(CellType.THINKING, text, metadata=metadata)
@@ -130,15 +135,16 @@ async def end_phase(context: ActionContext, action: EndPhase) -> None:
 
 
 async def next_event(context: ActionContext, action: NextEvent) -> None:
-    """Fire an event of the state machine, if the table allows it after this action."""
+    """Fire an event of the state machine, if the table allows it after this action; any other is skipped aloud."""
     event = action.event
-    if event is None:
-        raise ActionRefused(f"{action.event_type!r} is not an event of the state machine")
     if event in (Event.COMPLETE_ACTION, Event.NEXT_ACTION):
         return
-    if event not in _FIREABLE:
-        raise ActionRefused(f"event {event.value} cannot be fired by an action here")
-    context.changes.fire = event
+    if event is None:
+        context.skip(f"next_event: {action.event_type!r} is not an event of the state machine; skipped")
+    elif event not in _FIREABLE:
+        context.skip(f"next_event: the table has no {event.value} after an action; skipped")
+    else:
+        context.changes.fire = event
 
 
 def _close_thinking(context: ActionContext) -> bool:

@@ -15,7 +15,7 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL, ActionMetadata
 from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.plain import plain
-from notebook_bcc.protocol.vocabulary import CellType, Event
+from notebook_bcc.protocol.vocabulary import CellType, Event, ShotType
 
 Repair = Callable[[RepairWanted], Awaitable[str | None]]
 
@@ -60,7 +60,9 @@ def code_cell(document: Document, cell_id: str) -> Cell:
         raise CellUnknown(cell_id)
     cell = document.cell(wanted)
     if cell.type is not CellType.CODE:
-        raise ActionRefused(f"cell {wanted!r} is a {cell.type.value} cell; only code cells can be executed")
+        text = cell.type is CellType.MARKDOWN and cell.metadata.get("shot_type") == ShotType.DIALOGUE
+        hint = "; code is added with shot_type 'action', and an add without shot_type is dialogue" if text else ""
+        raise ActionRefused(f"cell {wanted!r} is a {cell.type.value} cell; only code cells can be executed{hint}")
     return cell
 
 
@@ -81,15 +83,24 @@ class ActionContext:
     ) -> None:
         self.action_id = action_id
         self.document = document
-        self.variables = variables
         self.changes = Changes()
         self.result: Any = None
         self.skipped = ""
+        self._variables = variables
         self._kernel = kernel
         self._limits = limits
         self._repair = repair
         self._problem_of = problem_of
         self._on_output = on_output
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """What exists in the kernel now, with what this action has changed so far."""
+        changed, removed = self.changes.variables, self.changes.removed
+        if not changed and not removed:
+            return self._variables
+        kept = {name: value for name, value in self._variables.items() if name not in removed}
+        return {**kept, **changed}
 
     def refuse(self, name: str, error: str) -> None:
         """Note that the action failed, for the journal, the effects and the feedback."""

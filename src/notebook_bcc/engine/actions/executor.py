@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
 
 from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits, code_cell
+from notebook_bcc.engine.actions.nesting import NestingContext
 from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.decide import time_is_up
@@ -24,7 +26,7 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.kernel.interface import Kernel
-from notebook_bcc.protocol.actions import WITHOUT_KERNEL, Action, Exec, action_name, parse_action
+from notebook_bcc.protocol.actions import WITHOUT_KERNEL, Action, EndPhase, Exec, action_name, parse_action
 from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
@@ -92,7 +94,8 @@ class ActionExecutor:
         except TimeoutError:
             if not time_left.expired():
                 raise
-            return (RunStopped(reason="limit", detail=time_is_up(state.limits)),)
+            again = "the action under way was left and is carried out anew on resume: give it the seconds it needs"
+            return (RunStopped(reason="limit", detail=f"{time_is_up(state.limits)}; {again}"),)
 
     async def complete_without_kernel(self, state: RunState, received: ActionReceived) -> Batch:
         """The completion of an action that needs no kernel, as soon as it has arrived; of any other, nothing yet."""
@@ -103,13 +106,19 @@ class ActionExecutor:
     async def _execute(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> Batch:
         context = self._context(state, received, partial)
         started = self._timer()
+        try:
+            await self._carry_out(state, context, received.action)
+        finally:
+            await context.end()
+        return self._finish(state, context, action_name(received.action), started)
+
+    async def _carry_out(self, state: RunState, context: ActionContext, received: Any) -> None:
         action = self._understood(context, state, received)
         if action is not None:
             await self._registry.handle(context, action)
-        return self._finish(state, context, action_name(received.action), started)
 
-    def _context(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> ActionContext:
-        return ActionContext(
+    def _context(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> NestingContext:
+        return NestingContext(
             action_id=received.action_id,
             document=state.document,
             variables=state.variables,
@@ -120,14 +129,18 @@ class ActionExecutor:
             repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=partial.note,
+            carry_out=lambda context, step: self._carry_out(state, context, step),
         )
 
-    def _understood(self, context: ActionContext, state: RunState, received: ActionReceived) -> Action | None:
+    def _understood(self, context: ActionContext, state: RunState, received: Any) -> Action | None:
         """The action, if it is one that somebody handles. What is wrong with it is noted on the context."""
         try:
-            action = parse_action(received.action)
+            action = parse_action(received)
         except ActionMalformed as error:
             context.refuse("ActionMalformed", str(error))
+            return None
+        if isinstance(action, EndPhase) and action.step_id not in (None, state.position.step_id):
+            context.refuse("ActionRefused", f"end_phase names step {action.step_id!r}; {_current_step(state)}")
             return None
         if self._registry.knows(action.action):
             return action
@@ -151,6 +164,11 @@ class ActionExecutor:
             source=State.ACTION_RUNNING, event=Event.COMPLETE_ACTION, to=State.ACTION_COMPLETED, reward=reward
         )
         return (*context.changes.repairs, *warned, done, moved)
+
+
+def _current_step(state: RunState) -> str:
+    here = state.position.step_id
+    return f"the current one is {here!r}" if here is not None else "there is no current one"
 
 
 def source_of_exec(state: RunState) -> str | None:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Literal
 
 from notebook_bcc.engine.changes import StateChanges, evolve
-from notebook_bcc.engine.fold.tracking import unique
+from notebook_bcc.engine.fold.tracking import as_noted, unique
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, fills_in
 from notebook_bcc.engine.state import LevelState, PlannerContext, RunState
 from notebook_bcc.journal.records import PlanProposal, Purpose
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, TodoUpdate, TransitionAdvice
 from notebook_bcc.protocol.observation import SectionProgress
-from notebook_bcc.protocol.vocabulary import Level, TodoOperation
+from notebook_bcc.protocol.tracking import OutputsProduced
+from notebook_bcc.protocol.vocabulary import Level, State, TodoOperation
 
 Place = tuple[str | None, str | None]
 _ON_THE_WAY: frozenset[Purpose] = frozenset({"stage", "step_end", "stage_end"})
@@ -21,18 +22,28 @@ _LEVELS: dict[Level, Literal["stages", "steps", "behaviors"]] = {
     Level.STEPS: "steps",
     Level.BEHAVIORS: "behaviors",
 }
+# Where the item of a level that the planner speaks of is the one that has ended last.
+_BETWEEN: dict[Level, frozenset[State]] = {
+    Level.STAGES: frozenset({State.STAGE_COMPLETED}),
+    Level.STEPS: frozenset({State.STEP_COMPLETED, State.STAGE_COMPLETED}),
+    Level.BEHAVIORS: frozenset({State.BEHAVIOR_COMPLETED, State.STEP_COMPLETED, State.STAGE_COMPLETED}),
+}
 
 
 def apply_context_update(state: RunState, response: PlanningResponse, purpose: Purpose) -> StateChanges:
     """The changes an answer of /planning brings."""
-    update = response.context_update
-    changes: StateChanges = {
-        "planner_context": _updated_context(state.planner_context, response),
+    at = (state.position.stage_id, state.position.step_id)
+    return {
+        **context_changes(state, response),
         "filter": response.context_filter,
-        "target": target_after(
-            state.target, response.transition, purpose, at=(state.position.stage_id, state.position.step_id)
-        ),
+        "target": target_after(state.target, response.transition, purpose, at=at),
     }
+
+
+def context_changes(state: RunState, response: PlanningResponse) -> StateChanges:
+    """What a context update changes, wherever it came."""
+    update = response.context_update
+    changes: StateChanges = {"planner_context": _updated_context(state.planner_context, response)}
     for one in update.progress_updates:
         name = _LEVELS[one.level]
         level: LevelState = changes.get(name) or getattr(state, name)
@@ -45,6 +56,8 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
             outputs = level.outputs
             expected = unique(outputs.expected, one.expected_outputs)
             level = replace(level, outputs=outputs.model_copy(update={"expected": expected}))
+        if one.outputs_produced is not None:
+            level = _with_noted(level, one.outputs_produced, between=state.fsm in _BETWEEN[one.level])
         changes[name] = level
     if update.promotions:
         changes["promotions"] = (*state.promotions, *update.promotions)
@@ -55,6 +68,16 @@ def apply_context_update(state: RunState, response: PlanningResponse, purpose: P
         progress = planned_sections(context, update.workflow_update.sections)
         changes["planner_context"] = replace(context, section_progress=progress)
     return changes
+
+
+def _with_noted(level: LevelState, noted: OutputsProduced, *, between: bool) -> LevelState:
+    """What the planner says of outputs: of the item that ended last where the run is between two, else of the one under
+    way, until that ends."""
+    if between and level.completed:
+        *before, last = level.completed
+        told = last.model_copy(update={"outputs_produced": as_noted(last.outputs_produced, noted)})
+        return replace(level, completed=(*before, told))
+    return replace(level, noted=noted if level.noted is None else as_noted(level.noted, noted))
 
 
 def proposals_of(state: RunState, update: ContextUpdate) -> tuple[PlanProposal, ...]:

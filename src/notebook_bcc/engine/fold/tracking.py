@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import replace
+from typing import Any
 
 from notebook_bcc.engine.changes import StateChanges, evolve
-from notebook_bcc.engine.state import Behavior, LevelState, RunState
-from notebook_bcc.journal.records import ArtifactPromoted
+from notebook_bcc.engine.state import BehaviorState, LevelState, RunState
 from notebook_bcc.protocol.messages import PlanningResponse
 from notebook_bcc.protocol.tracking import CompletedItem, OutputsProduced, OutputTracking
-from notebook_bcc.protocol.vocabulary import Level, State
+from notebook_bcc.protocol.vocabulary import Level
 
 _COMPLETED_KEPT = 200
+_FINDINGS_KEPT = 10
+_VERIFIED = frozenset({"variables", "artifacts"})
 
 
 def unique(*groups: Iterable[str]) -> tuple[str, ...]:
@@ -25,7 +27,7 @@ def begin_stage(state: RunState) -> StateChanges:
     stage = state.stage
     expected = stage.expected_outputs if stage is not None else ()
     return {
-        "stages": replace(state.stages, outputs=OutputTracking(expected=expected), artifacts=(), focus="", goal=""),
+        "stages": _entered(state.stages, expected),
         "steps": LevelState(),
         "behaviors": LevelState(),
     }
@@ -36,9 +38,14 @@ def begin_step(state: RunState) -> StateChanges:
     step = state.step
     expected = step.expected_outputs if step is not None else ()
     return {
-        "steps": replace(state.steps, outputs=OutputTracking(expected=expected), artifacts=(), focus="", goal=""),
+        "steps": _entered(state.steps, expected),
         "behaviors": LevelState(),
     }
+
+
+def _entered(level: LevelState, expected: tuple[str, ...]) -> LevelState:
+    """The level with a new item under way, of which only its promises are known."""
+    return LevelState(completed=level.completed, outputs=OutputTracking(expected=expected))
 
 
 def begin_behavior(state: RunState, response: PlanningResponse | None) -> StateChanges:
@@ -60,7 +67,15 @@ def begin_behavior(state: RunState, response: PlanningResponse | None) -> StateC
             (response.behavior.target or "") if response.behavior is not None else ""
         )
     level = replace(state.behaviors, outputs=OutputTracking(expected=promised), artifacts=(), goal=goal)
-    return {"behaviors": level, "behavior": Behavior(promotions=promotions, validate=validate)}
+    return {"behaviors": level, "behavior": BehaviorState(promotions=promotions, validate=validate)}
+
+
+def taken_up_behavior(state: RunState) -> BehaviorState:
+    """The behavior whose question nobody answered, or not to the end: what was done of it stays, and the same question
+    is asked again."""
+    spec = state.filter.outputs_tracking if state.filter is not None else None
+    promotions = spec.promotions if spec is not None else ()
+    return evolve(state.behavior, unanswered=False, failure="", ended=False, promotions=promotions)
 
 
 def note_variables(state: RunState, names: Iterable[str]) -> LevelState:
@@ -95,30 +110,6 @@ def forget_variables(state: RunState, gone: Set[str]) -> StateChanges:
     return changes
 
 
-def note_artifact(state: RunState, record: ArtifactPromoted) -> StateChanges:
-    """A temporary became a product: out of in_progress, into produced, promised under its new name."""
-    artifact = record.artifact
-    outputs = state.behaviors.outputs
-    swapped = [artifact.variable_name if name == artifact.parent else name for name in outputs.expected]
-    tracked = OutputTracking(
-        expected=unique(swapped),
-        produced=unique(outputs.produced, [artifact.variable_name]),
-        in_progress=tuple(name for name in outputs.in_progress if name != artifact.parent),
-    )
-    changes: StateChanges = {
-        "behaviors": replace(state.behaviors, outputs=tracked, artifacts=(*state.behaviors.artifacts, artifact)),
-        "promotions": tuple(one for one in state.promotions if one.artifact_id != artifact.artifact_id),
-    }
-    left = tuple(one for one in state.behavior.promotions if one.artifact_id != artifact.artifact_id)
-    changes["behavior"] = evolve(state.behavior, promotions=left)
-    if state.fsm in (State.BEHAVIOR_COMPLETED, State.STEP_COMPLETED):
-        # The behavior has handed up already: what was promoted on the planner's word follows it.
-        handed = _handed_up(state.steps, (artifact.variable_name,), LevelState(artifacts=(artifact,)))
-        kept = tuple(name for name in handed.outputs.produced if name != artifact.parent)
-        changes["steps"] = replace(handed, outputs=handed.outputs.model_copy(update={"produced": kept}))
-    return changes
-
-
 def end_behavior(state: RunState) -> StateChanges:
     """A behavior ended: what it promised and really exists is produced and handed up to the step."""
     outputs, existing = state.behaviors.outputs, state.kernel.variables
@@ -133,8 +124,9 @@ def end_behavior(state: RunState) -> StateChanges:
         behavior_id=position.behavior_id,
         goal=state.behaviors.goal,
         actions_taken=behavior.taken,
-        outputs_produced=OutputsProduced(
-            variables=produced, artifacts=state.behaviors.artifacts, key_findings=behavior.findings
+        outputs_produced=as_noted(
+            OutputsProduced(variables=produced, artifacts=state.behaviors.artifacts, key_findings=behavior.findings),
+            state.behaviors.noted,
         ),
         achieved=not behavior.errors and not missing,
         missing_outputs=missing,
@@ -143,6 +135,7 @@ def end_behavior(state: RunState) -> StateChanges:
         state.behaviors,
         completed=(*state.behaviors.completed, item)[-_COMPLETED_KEPT:],
         outputs=OutputTracking(expected=outputs.expected, produced=produced),
+        noted=None,
     )
     return {
         "behaviors": done,
@@ -158,14 +151,11 @@ def end_step(state: RunState, *, achieved: bool) -> StateChanges:
     produced = unique(outputs.produced, [name for name in outputs.expected if name in existing])
     missing = tuple(name for name in outputs.expected if name not in existing and name not in produced)
     taken = [item.goal or f"{item.key}: {len(item.actions_taken)} actions" for item in state.behaviors.completed]
-    findings = [text for item in state.behaviors.completed for text in item.outputs_produced.key_findings]
     item = CompletedItem(
         step_id=state.position.step_id,
         goal=step.purpose if step is not None else "",
         actions_taken=tuple(taken),
-        outputs_produced=OutputsProduced(
-            variables=produced, artifacts=state.steps.artifacts, key_findings=tuple(findings[-10:])
-        ),
+        outputs_produced=_gathered(produced, state.steps, state.behaviors.completed),
         achieved=achieved,
         missing_outputs=missing,
     )
@@ -173,6 +163,7 @@ def end_step(state: RunState, *, achieved: bool) -> StateChanges:
         state.steps,
         completed=_with_item(state.steps.completed, item),
         outputs=outputs.model_copy(update={"produced": produced, "in_progress": ()}),
+        noted=None,
     )
     return {"steps": done, "stages": _handed_up(state.stages, produced, state.steps)}
 
@@ -182,14 +173,11 @@ def end_stage(state: RunState) -> StateChanges:
     stage, outputs = state.stage, state.stages.outputs
     existing = state.kernel.variables
     produced = unique(outputs.produced, [name for name in outputs.expected if name in existing])
-    findings = [text for item in state.steps.completed for text in item.outputs_produced.key_findings]
     item = CompletedItem(
         stage_id=state.position.stage_id,
         goal=stage.purpose if stage is not None else "",
         actions_taken=tuple(one.goal or one.key for one in state.steps.completed),
-        outputs_produced=OutputsProduced(
-            variables=produced, artifacts=state.stages.artifacts, key_findings=tuple(findings[-10:])
-        ),
+        outputs_produced=_gathered(produced, state.stages, state.steps.completed),
         missing_outputs=tuple(name for name in outputs.expected if name not in existing and name not in produced),
     )
     return {
@@ -197,8 +185,42 @@ def end_stage(state: RunState) -> StateChanges:
             state.stages,
             completed=_with_item(state.stages.completed, item),
             outputs=outputs.model_copy(update={"produced": produced}),
+            noted=None,
         )
     }
+
+
+def as_noted(outputs: OutputsProduced, noted: OutputsProduced | None) -> OutputsProduced:
+    """The outputs with what the planner says of them. What exists is not the planner's to say."""
+    if noted is None:
+        return outputs
+    said = {name: value for name, value in dict(noted).items() if name not in _VERIFIED and value is not None}
+    said["key_findings"] = unique(outputs.key_findings, noted.key_findings)
+    return outputs.model_copy(update=said)
+
+
+def _gathered(produced: tuple[str, ...], level: LevelState, below: Iterable[CompletedItem]) -> OutputsProduced:
+    """What a step or stage leaves behind: its own outputs, and what is said of those of the items in it."""
+    parts = [item.outputs_produced for item in below]
+    key_findings = [text for part in parts for text in part.key_findings]
+    modified = unique(*[part.modified_features or () for part in parts])
+    validations = [part.validation for part in parts if part.validation is not None]
+    findings = [one for part in parts for one in _listed(part.findings)][-_FINDINGS_KEPT:]
+    gathered = OutputsProduced(
+        variables=produced,
+        artifacts=level.artifacts,
+        key_findings=tuple(key_findings[-_FINDINGS_KEPT:]),
+        modified_features=modified or None,
+        validation=validations[-1] if validations else None,
+        findings=findings[0] if len(findings) == 1 else findings or None,
+    )
+    return as_noted(gathered, level.noted)
+
+
+def _listed(findings: Any) -> list[Any]:  # Any: the planner's own form
+    if findings is None:
+        return []
+    return list(findings) if isinstance(findings, list | tuple) else [findings]
 
 
 def _handed_up(level: LevelState, produced: tuple[str, ...], below: LevelState) -> LevelState:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from notebook_bcc.protocol.messages import ContextFilter, EffectPatterns, EffectsConfig
-from notebook_bcc.protocol.observation import Context, Effects, LevelProgress, Observation, Progress
+from notebook_bcc.protocol.messages import INCLUDABLE, SUMMARY_STRATEGY, ContextFilter, EffectPatterns, EffectsConfig
+from notebook_bcc.protocol.observation import (
+    Context,
+    CurrentEffects,
+    Effects,
+    FsmNow,
+    FsmView,
+    LevelProgress,
+    Observation,
+    Progress,
+    UnfocusedLevel,
+)
 from notebook_bcc.protocol.tracking import condensed
 from notebook_bcc.protocol.vocabulary import Level
 
@@ -34,29 +44,43 @@ def filter_observation(
 
     `summaries` are what the kernel computed for `variables_to_summarize`.
     """
-    context = observation.context
-    warnings = [
-        f"variable {name!r} was requested but does not exist"
-        for name in missing_variables(context_filter, context.variables)
-        if name not in summaries
-    ]
-    current, more = _effects(context.effects.current, context_filter.effects_config, "current")
-    history, still_more = _effects(context.effects.history, context_filter.effects_config, "history")
-    warnings += more + still_more
+    context, include = observation.context, context_filter.include
+    effects, wrong = _effects(context.effects, context_filter.effects_config)
+    warnings = (*_misunderstood(context_filter, context, summaries), *wrong)
     marked = tuple(f"WARN: {text}" for text in warnings)
     filtered = context.model_copy(
         update={
             "variables": _variables(context, context_filter, summaries),
             # A planner that says what it wants knows what it did not ask for.
             "variables_left_out": context.variables_left_out if context_filter.variables_to_include is None else None,
-            "effects": Effects(current=(*current, *marked), history=history),
+            "effects": effects.model_copy(update={"current": (*effects.current, *marked)}),
+            "notebook": context.notebook if "notebook" in include else None,
+            "fsm": context.fsm if "fsm_history" in include else _without_history(context.fsm),
+            "section_progress": context.section_progress if "sections" in include else None,
+            "outputs_tracking": context_filter.outputs_tracking,
         }
     )
     location = observation.location
     if context_filter.focus_to_include is not None:
         progress = _progress(location.progress, context_filter.focus_to_include)
         location = location.model_copy(update={"progress": progress})
-    return observation.model_copy(update={"location": location, "context": filtered}), tuple(warnings)
+    return observation.model_copy(update={"location": location, "context": filtered}), warnings
+
+
+def _misunderstood(context_filter: ContextFilter, context: Context, summaries: Mapping[str, Any]) -> Iterator[str]:
+    """What a filter asks for that does not exist."""
+    for name in missing_variables(context_filter, context.variables):
+        if name not in summaries:
+            yield f"variable {name!r} was requested but does not exist"
+    for name, strategy in context_filter.variables_to_summarize.items():
+        if not SUMMARY_STRATEGY.fullmatch(strategy):
+            yield (
+                f"variable {name!r} was to be summarized by {strategy!r}, which is not known: use shape_only, "
+                "describe_only, head_only or last_N_only; its type is told"
+            )
+    for part in context_filter.include:
+        if part not in INCLUDABLE:
+            yield f"{part!r} was to be included and is not known: use {', '.join(INCLUDABLE)}"
 
 
 def _variables(context: Context, context_filter: ContextFilter, summaries: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,15 +90,25 @@ def _variables(context: Context, context_filter: ContextFilter, summaries: Mappi
     return taken | dict(summaries)
 
 
-def _effects(effects: tuple[Any, ...], config: EffectsConfig | None, which: str) -> tuple[tuple[Any, ...], list[str]]:
+def _without_history(fsm: FsmView | None) -> FsmView | None:
+    if fsm is None:
+        return None
+    return FsmNow(state=fsm.state, last_transition=fsm.last_transition, timestamp=fsm.timestamp)
+
+
+def _effects(effects: Effects, config: EffectsConfig | None) -> tuple[Effects, list[str]]:
+    """The current effects, and the earlier ones where they are asked for."""
     if config is None:
-        return effects, []
-    included, limit = (
-        (config.include_current, config.current_limit)
-        if which == "current"
-        else (config.include_history, config.history_limit)
-    )
-    if not included or limit == 0:
+        return CurrentEffects(current=effects.current), []
+    current, warnings = _chosen(effects.current, config, config.current_limit if config.include_current else 0)
+    if not config.wants_history:
+        return CurrentEffects(current=current), warnings
+    history, more = _chosen(effects.history, config, config.history_limit)
+    return Effects(current=current, history=history), list(dict.fromkeys([*warnings, *more]))
+
+
+def _chosen(effects: tuple[Any, ...], config: EffectsConfig, limit: int | None) -> tuple[tuple[Any, ...], list[str]]:
+    if limit == 0:
         return (), []
     kept, warnings = _matching(effects, config.patterns)
     # A limit keeps the newest.
@@ -122,22 +156,17 @@ def _any_matches(patterns: list[regex.Pattern[str]], effect: Any, seconds: float
 
 
 def _progress(progress: Progress, levels: tuple[Level, ...]) -> Progress:
-    """Only the levels asked for, and of them the focus, the outputs, and what is completed condensed."""
+    """The levels asked for with what is completed condensed; of the others what is under way and what remains."""
 
-    def slim(level: LevelProgress | None) -> LevelProgress | None:
+    def slim(name: Level, level: LevelProgress | None) -> LevelProgress | None:
         if level is None:
             return None
-        return LevelProgress(
-            completed=tuple(map(condensed, level.completed)),
-            completed_left_out=level.completed_left_out,
-            current=level.current,
-            iteration=level.iteration,
-            focus=level.focus,
-            current_outputs=level.current_outputs,
-        )
+        if name in levels:
+            return level.model_copy(update={"completed": tuple(map(condensed, level.completed))})
+        return UnfocusedLevel(current=level.current, remaining=level.remaining)
 
     return Progress(
-        stages=slim(progress.stages) if Level.STAGES in levels else None,
-        steps=slim(progress.steps) if Level.STEPS in levels else None,
-        behaviors=slim(progress.behaviors) if Level.BEHAVIORS in levels else None,
+        stages=slim(Level.STAGES, progress.stages),
+        steps=slim(Level.STEPS, progress.steps),
+        behaviors=slim(Level.BEHAVIORS, progress.behaviors),
     )

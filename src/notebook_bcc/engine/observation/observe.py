@@ -51,6 +51,7 @@ def feedback(state: RunState) -> BehaviorFeedback:
         behavior_id=state.position.behavior_id,
         actions_executed=behavior.executed,
         actions_succeeded=behavior.succeeded,
+        actions_skipped=behavior.skipped,
         sections_added=behavior.sections,
         last_action_result=behavior.last_result,
         errors=behavior.errors,

@@ -36,7 +36,7 @@ class _TooLarge(Exception):
     """The value is neither a scalar nor a small container: its type summary is shown instead."""
 
 
-class Answer:
+class ProbeReply:
     """A result on its way out: JSON text in a bundle of a private type, which no formatter touches."""
 
     def __init__(self, content: Any) -> None:

@@ -90,7 +90,7 @@ async def backend(
 
 
 @dataclass(slots=True)
-class _Server:
+class _BackendProcess:
     process: asyncio.subprocess.Process
     backend: Backend
     log: Path
@@ -105,7 +105,7 @@ class _Server:
 @asynccontextmanager
 async def _server(
     root: Path, *, host: str, port: int, token: str, start_timeout: float, stop_timeout: float
-) -> AsyncIterator[_Server]:
+) -> AsyncIterator[_BackendProcess]:
     with tempfile.TemporaryDirectory(prefix="nbcc-backend-", ignore_cleanup_errors=True) as folder:
         token = token or secrets.token_urlsafe(32)
         config, log = Path(folder) / "jupyter_server_config.json", Path(folder) / "log"
@@ -121,7 +121,7 @@ async def _server(
                 start_new_session=True,
             )
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        server = _Server(process, Backend(url=address, token=token, pid=process.pid), log)
+        server = _BackendProcess(process, Backend(url=address, token=token, pid=process.pid), log)
         try:
             await _wait_until_it_answers(server, start_timeout)
             yield server
@@ -146,7 +146,7 @@ def _settings(root: Path, host: str, port: int, token: str) -> dict[str, dict[st
     }
 
 
-async def _wait_until_it_answers(server: _Server, seconds: float) -> None:
+async def _wait_until_it_answers(server: _BackendProcess, seconds: float) -> None:
     url, headers = f"{server.backend.url}/api/status", {"Authorization": f"token {server.backend.token}"}
     deadline = time.monotonic() + seconds
     async with httpx2.AsyncClient(headers=headers, timeout=1.0, trust_env=False) as client:

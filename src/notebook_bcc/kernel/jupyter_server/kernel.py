@@ -13,7 +13,7 @@ from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
 from notebook_bcc.kernel import inspection
-from notebook_bcc.kernel.conversation import LateOutput, Request
+from notebook_bcc.kernel.conversation import LateOutput, PendingRequest
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.interface import Execution, KernelIdentity
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
@@ -43,7 +43,7 @@ class _LeftCell:
     """A cell that another process has sent, and what has come of it so far."""
 
     source: str
-    request: Request
+    request: PendingRequest
     collector: OutputCollector
 
 
@@ -276,7 +276,7 @@ class _RemoteRunning(Running):
             return f"; the server could not be asked to end it ({error})"
         return " and was ended by the Jupyter server"
 
-    def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
+    def death(self, cause: str | None = None, request: PendingRequest | None = None) -> KernelDied:
         outputs = () if request is None or request.collector is None else request.collector.outputs()
         return KernelDied(cause=cause or self.conversation.gone or "it does not answer", outputs=outputs)
 

@@ -14,12 +14,12 @@ import time
 from dataclasses import dataclass
 
 from notebook_bcc.errors import KernelFailed, KernelGone
-from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
+from notebook_bcc.kernel.conversation import Conversation, LateOutput, PendingRequest
 from notebook_bcc.kernel.inside.ledger import RECALL
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
 from notebook_bcc.kernel.jupyter_server.socket import KeptSocket
 from notebook_bcc.kernel.jupyter_server.wire import Arrival, ServerWire
-from notebook_bcc.kernel.local.wire import Content, Message, MessageUnreadable, decode
+from notebook_bcc.kernel.local.wire import Content, KernelMessage, MessageUnreadable, decode
 from notebook_bcc.kernel.outputs import OutputCollector
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ _DEATHS = {
 class _Sent:
     """A request as it was sent, so that it can be sent again; `arrived` counts the bytes of its broadcasts."""
 
-    request: Request
+    request: PendingRequest
     kind: str
     content: Content
     channel: str
@@ -104,7 +104,7 @@ class ServerConversation(Conversation):
         if found is not None:
             self.has_ledger, self._next = True, found["next"]
 
-    async def join(self, collector: OutputCollector, *, known: int, due: str | None) -> Request | None:
+    async def join(self, collector: OutputCollector, *, known: int, due: str | None) -> PendingRequest | None:
         """Take this session up after `known` cells: the request of the cell `due` if it was sent, None if none was.
 
         Raises KernelGone when the kernel has run other cells, or knows nothing of this session; KernelFailed.
@@ -119,7 +119,7 @@ class ServerConversation(Conversation):
         if count > known:
             if not found["cell"] or found["source"] != due:
                 raise self._gone("it has run a cell that is not known of here")
-            request = Request(collector, None, wants_idle=True)
+            request = PendingRequest(collector, None, wants_idle=True)
             # Without a kind: another process has sent it, and it arrived.
             self._add(found["cell"], _Sent(request, "", {}, "shell"))
         self._next, self._joining = found["first"] if request is not None else found["next"], False
@@ -158,7 +158,7 @@ class ServerConversation(Conversation):
             task.cancel()
         await asyncio.wait(tasks)
 
-    def _post(self, request: Request, kind: str, content: Content, channel: str) -> None:
+    def _post(self, request: PendingRequest, kind: str, content: Content, channel: str) -> None:
         self._count += 1
         message_id = f"{self._wire.session}_{self._count}"
         sent = _Sent(request, kind, content, channel)
@@ -166,7 +166,7 @@ class ServerConversation(Conversation):
             self._put_on_wire(message_id, sent)
 
     def _add(self, message_id: str, sent: _Sent) -> bool:
-        if not self._exchange.add(message_id, sent.request):
+        if not self._pending.add(message_id, sent.request):
             return False
         self._sent[message_id] = sent
         sent.request.done.add_done_callback(lambda _: self._sent.pop(message_id, None))
@@ -186,8 +186,8 @@ class ServerConversation(Conversation):
             self.gone = reason
             # What waited for others that will not come any more is still better than nothing.
             for number in sorted(self._waiting):
-                self._exchange.on_broadcast(self._waiting.pop(number).message)
-            self._exchange.lose()
+                self._pending.on_broadcast(self._waiting.pop(number).message)
+            self._pending.lose()
 
     def _on_open(self, v1: bool) -> None:
         self._v1 = v1
@@ -213,7 +213,7 @@ class ServerConversation(Conversation):
             elif sent.kind:
                 self._put_on_wire(message_id, sent)
 
-    async def _settle_doubt(self, request: Request) -> None:
+    async def _settle_doubt(self, request: PendingRequest) -> None:
         """Of a kernel without a ledger: when it answers a later request, it has carried out the earlier ones."""
         await asyncio.shield(self.send("kernel_info_request", {}, wants_idle=False).done)
         await asyncio.wait([request.done], timeout=_OVERTAKEN_SECONDS)
@@ -259,7 +259,7 @@ class ServerConversation(Conversation):
             logger.warning("skipped a message: %s", error)
             return
         if arrival.channel in ("shell", "control"):
-            self._exchange.on_reply(arrival.message)
+            self._pending.on_reply(arrival.message)
         elif arrival.channel == "iopub":
             self._on_broadcast(arrival)
 
@@ -275,7 +275,7 @@ class ServerConversation(Conversation):
             if not self._joining:
                 self._fill()
 
-    def _on_unnumbered(self, message: Message) -> None:
+    def _on_unnumbered(self, message: KernelMessage) -> None:
         if message.kind == "status" and not message.parent and message.content.get("execution_state") in _DEATHS:
             self._end(_DEATHS[message.content["execution_state"]])
             return
@@ -284,14 +284,14 @@ class ServerConversation(Conversation):
                 # The server's own words for what is about to be filled.
                 return
             self._note(message.parent, f"output was lost here, the Jupyter server limits it: {_UNLIMITED}")
-        self._exchange.on_broadcast(message)
+        self._pending.on_broadcast(message)
 
     def _deliver(self, arrival: Arrival) -> None:
         self._next += 1
         sent = self._sent.get(arrival.message.parent)
         if sent is not None:
             sent.arrived += arrival.size
-        self._exchange.on_broadcast(arrival.message)
+        self._pending.on_broadcast(arrival.message)
 
     def _advance(self) -> None:
         while self._next in self._waiting:
@@ -338,13 +338,13 @@ class ServerConversation(Conversation):
         for number, kind, parent, body in found["messages"]:
             if number >= self._next:
                 data = body.encode()
-                message = Message(kind, parent, decode(data))
+                message = KernelMessage(kind, parent, decode(data))
                 self._waiting[number] = Arrival("iopub", message, self._wire.session, number, len(data))
         self._advance()
         if not found["more"]:
             self._skip_to(found["next"], found)
             for _, kind, parent, body in found["replies"]:
-                self._exchange.on_reply(Message(kind, parent, decode(body.encode())))
+                self._pending.on_reply(KernelMessage(kind, parent, decode(body.encode())))
 
     def _skip_to(self, end: int, found: Content) -> None:
         """Go on behind gaps that nobody can fill any more, visibly."""
@@ -365,4 +365,4 @@ class ServerConversation(Conversation):
         self._advance()
 
     def _note(self, parent: str, text: str) -> None:
-        self._exchange.on_broadcast(Message("stream", parent, {"name": "stderr", "text": f"\n[... {text} ...]\n"}))
+        self._pending.on_broadcast(KernelMessage("stream", parent, {"name": "stderr", "text": f"\n[... {text} ...]\n"}))

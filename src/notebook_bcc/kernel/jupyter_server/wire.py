@@ -17,7 +17,7 @@ from notebook_bcc.kernel.inside.ledger import NUMBER
 from notebook_bcc.kernel.local.wire import (
     PROTOCOL_VERSION,
     Content,
-    Message,
+    KernelMessage,
     MessageUnreadable,
     decode,
     encode,
@@ -32,7 +32,7 @@ class Arrival:
     """One message, received. `number` is set by the ledger in the kernel, None without one; `size` of its content."""
 
     channel: str
-    message: Message
+    message: KernelMessage
     session: str
     number: int | None
     size: int
@@ -82,7 +82,7 @@ class ServerWire:
 
 
 def _arrival(channel: str, header: Content, parent: Content, number: Any, content: Content, size: int) -> Arrival:
-    message = Message(kind=header["msg_type"], parent=parent.get("msg_id", ""), content=content)
+    message = KernelMessage(kind=header["msg_type"], parent=parent.get("msg_id", ""), content=content)
     return Arrival(channel, message, parent.get("session", ""), number if type(number) is int else None, size)
 
 

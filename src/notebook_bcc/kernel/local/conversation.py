@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import zmq
 
-from notebook_bcc.kernel.conversation import Conversation, LateOutput, Request
+from notebook_bcc.kernel.conversation import Conversation, LateOutput, PendingRequest
 from notebook_bcc.kernel.local.process import Connection
-from notebook_bcc.kernel.local.wire import Content, Message, MessageUnreadable, Wire
+from notebook_bcc.kernel.local.wire import Content, KernelMessage, MessageUnreadable, Wire
 
 logger = logging.getLogger(__name__)
 
@@ -86,9 +86,9 @@ class LocalConversation(Conversation):
     def __init__(self, connection: Connection, *, on_late_output: LateOutput | None) -> None:
         super().__init__(on_late_output=on_late_output)
         self._wire = Wire(connection.key)
-        self.heard = self._exchange.heard
+        self.heard = self._pending.heard
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        reply, broadcast = self._exchange.on_reply, self._exchange.on_broadcast
+        reply, broadcast = self._pending.on_reply, self._pending.on_broadcast
         handlers = {"shell": reply, "control": reply, "iopub": broadcast}
         self._channels = {name: self._open(name, connection, handler) for name, handler in handlers.items()}
 
@@ -102,20 +102,20 @@ class LocalConversation(Conversation):
         while quiet < 2:
             quiet = 0 if sum(channel.drain() for channel in self._channels.values()) else quiet + 1
             await asyncio.sleep(_QUIET_SECONDS)
-        self._exchange.lose()
+        self._pending.lose()
 
     def close(self) -> None:
         for channel in self._channels.values():
             channel.close()
         self._context.term()
-        self._exchange.lose()
+        self._pending.lose()
 
-    def _post(self, request: Request, kind: str, content: Content, channel: str) -> None:
+    def _post(self, request: PendingRequest, kind: str, content: Content, channel: str) -> None:
         message_id, frames = self._wire.request(kind, content)
-        if self._exchange.add(message_id, request):
+        if self._pending.add(message_id, request):
             self._channels[channel].send(frames)
 
-    def _open(self, name: str, connection: Connection, handler: Callable[[Message], None]) -> Channel:
+    def _open(self, name: str, connection: Connection, handler: Callable[[KernelMessage], None]) -> Channel:
         socket = self._context.socket(_SOCKETS[name])
         socket.linger = 0
         # Without high-water marks: at a mark zmq drops broadcasts, and lines of output with them.

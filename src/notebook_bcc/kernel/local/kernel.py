@@ -8,7 +8,7 @@ import signal
 from collections.abc import Mapping
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
-from notebook_bcc.kernel.conversation import LateOutput, Request
+from notebook_bcc.kernel.conversation import LateOutput, PendingRequest
 from notebook_bcc.kernel.inspection import VariableLimits
 from notebook_bcc.kernel.local.conversation import LocalConversation
 from notebook_bcc.kernel.local.process import KernelProcess
@@ -155,7 +155,7 @@ class _LocalRunning(Running):
         ended_by = await self.process.end(patience=self._terminate_grace)
         return "" if ended_by is None else f" and was killed ({ended_by.name})"
 
-    def death(self, cause: str | None = None, request: Request | None = None) -> KernelDied:
+    def death(self, cause: str | None = None, request: PendingRequest | None = None) -> KernelDied:
         outputs = () if request is None or request.collector is None else request.collector.outputs()
         return KernelDied(cause=cause or self.process.cause(), outputs=outputs, exit_code=self.process.exit_code)
 

@@ -32,6 +32,8 @@ _WITHOUT_DEBUGGER = (
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
 _LAST_WORDS = 8_192
+# How the report of a crash begins, which faulthandler writes.
+_CRASH = "Fatal Python error"
 _POLL_SECONDS = 0.1
 _KILL_SECONDS = 10.0
 
@@ -115,6 +117,8 @@ class KernelProcess:
     def cause(self) -> str:
         """Why it ended, in words."""
         words = self.last_words
+        # What was logged before a crash has not ended the process.
+        words = words[max(0, words.rfind(_CRASH)) :]
         if len(words) > 2_000:
             # A crash report says what happened at its beginning, an exception at its end.
             words = f"{words[:1_000]}\n[... {len(words) - 2_000} characters cut ...]\n{words[-1_000:]}"

@@ -29,7 +29,7 @@ class MessageUnreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class KernelMessage:
     """One message, received. `parent` is the id of the request it answers or belongs to, "" when there is none."""
 
     kind: str
@@ -61,7 +61,7 @@ class Wire:
         body = [orjson.dumps(header), b"{}", b"{}", encode(content)]
         return message_id, [_DELIMITER, self._sign(body), *body]
 
-    def parse(self, frames: Sequence[bytes]) -> Message:
+    def parse(self, frames: Sequence[bytes]) -> KernelMessage:
         """Raises MessageUnreadable."""
         # On shell there is no identity left, on iopub one topic frame: the delimiter is first or second.
         try:
@@ -74,7 +74,7 @@ class Wire:
         if not hmac.compare_digest(self._sign(body), signature):
             raise MessageUnreadable("the signature does not fit the key")
         try:
-            return Message(
+            return KernelMessage(
                 kind=decode(body[0])["msg_type"],
                 parent=decode(body[1]).get("msg_id", ""),
                 content=decode(body[3]),

@@ -60,7 +60,7 @@ _FILES: Final = re.compile(r"read_\w+|to_[a-z]\w*|save\w*|load\w*|fetch_\w+|dump
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What the guide's own cells of a behavior do: a model's may do it too. `names` are those that they find."""
+    """What the base planner's own cells of a behavior do: a model's may do it too. `names` are those that they find."""
 
     names: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
@@ -223,7 +223,7 @@ def _of_options(call: ast.Call, receiver: ast.expr | None, owned: Ownership) -> 
 
 
 def _of_file(call: ast.Call, name: str, lent: Lent) -> Iterator[str]:
-    """Files are read and written only as the guide's own cell would."""
+    """Files are read and written only as the base planner's own cell would."""
     if name not in lent.attributes:
         yield f"{name} reads or writes a file, which this behavior does not ask for"
         return

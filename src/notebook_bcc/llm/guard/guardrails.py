@@ -1,4 +1,4 @@
-"""What a guide says about who writes, and between which guardrails a model's cells stay."""
+"""What a base planner says about who writes, and between which guardrails a model's cells stay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from notebook_bcc.protocol.messages import Request, StageStepsUpdate
 
 @runtime_checkable
 class DividesWork(Protocol):
-    """A guide that keeps some behaviors to itself. A guide that is not one leaves everything to the model."""
+    """A base planner that keeps some behaviors to itself. One that is not leaves everything to the model."""
 
     def is_open(self, request: Request) -> bool:
         """Whether a model may write the behavior that is asked for, or that the feedback is about."""
@@ -33,24 +33,24 @@ class DividesWork(Protocol):
 
     @property
     def needed_names(self) -> frozenset[str]:
-        """The names that the guide's own cells and texts rely on."""
+        """The names that the base planner's own cells and texts rely on."""
         ...
 
 
-def is_open(guide: Planner, request: Request) -> bool:
+def is_open(base: Planner, request: Request) -> bool:
     """Whether the behavior of this request is the model's to write."""
-    return guide.is_open(request) if isinstance(guide, DividesWork) else True
+    return base.is_open(request) if isinstance(base, DividesWork) else True
 
 
-def guardrails_of(guide: Planner, request: Request, frame: Frame, *, earlier: Sequence[str] = ()) -> Guardrails:
+def guardrails_of(base: Planner, request: Request, frame: Frame, *, earlier: Sequence[str] = ()) -> Guardrails:
     """Between what the cells of this behavior stay. `earlier` is the code of attempts at it before."""
     promised = frozenset(expected_of(request))
     shown = frozenset(request.observation.context.variables)
     lent = lent_by(frame.cells)
-    needed = guide.needed_names if isinstance(guide, DividesWork) else frozenset()
+    needed = base.needed_names if isinstance(base, DividesWork) else frozenset()
     made = frozenset(name for source in earlier for name in _made(source)) - needed
     guardrails = Guardrails(kept=(needed | shown) - promised - made, own=promised | made, lent=lent)
-    if not isinstance(guide, DividesWork):
+    if not isinstance(base, DividesWork):
         return guardrails
     readable = shown | lent.names | promised
     return replace(guardrails, readable=readable, known=needed | readable | made)

@@ -62,7 +62,7 @@ class Attempt:
     number: int = 1
     problems: tuple[str, ...] = ()
 
-    def told(self, behavior_id: str) -> dict[str, Any]:  # Any: JSON
+    def as_variable(self, behavior_id: str) -> dict[str, Any]:  # Any: JSON
         """As the variable that comes back with the next request."""
         return {ATTEMPT: {"behavior": behavior_id, "number": self.number, "problems": list(self.problems)}}
 
@@ -140,8 +140,8 @@ def parts_of(
 ) -> dict[str, Part]:
     """Every part there is. `tokens` is what the whole prompt may have; the goal and the promises are never cut away.
 
-    `frame` is what the guide would write. With `suggest` it is shown, unless nothing may be told of the data, which
-    its templates are filled in with. Where no file is to be read, none is named: the model would read it again.
+    `frame` is what the base planner would write. With `suggest` it is shown, unless nothing may be told of the data,
+    which its templates are filled in with. Where no file is to be read, none is named: the model would read it again.
     """
     told = sharing(_without_ours(request), level=share)
     files = frame.files if frame is not None else ()
@@ -208,7 +208,7 @@ def _without_ours(request: Request) -> Request:
 
 
 def facts_of(frame: Frame, told: Sharing) -> list[str]:
-    """The sentences of a guide's texts that may be told whole."""
+    """The sentences of a base planner's texts that may be told whole."""
     sentences = [one for text in frame.contents for one in _SENTENCE_END.split(told.code(text))]
     return [one for one in sentences if one.strip() and WITHHELD not in one]
 
@@ -219,7 +219,7 @@ def without_gaps(text: str) -> str:
 
 
 def _draft(frame: Frame, told: Sharing) -> list[str]:
-    """What the guide would write, in the form in which the model answers."""
+    """What the base planner would write, in the form in which the model answers."""
     pieces: list[tuple[str, str]] = []
     for content in frame.contents:
         if content in frame.cells:

@@ -26,8 +26,8 @@ from notebook_bcc.llm.prompt.sharing_text import (
     error_kind,
     is_error,
     scrub,
-    told_effect,
-    told_error,
+    shared_effect,
+    shared_error,
     vocabulary,
 )
 from notebook_bcc.protocol.messages import Request
@@ -79,7 +79,7 @@ class Sharing:
             return text
         if self.level == "none":
             return error_kind(text) if is_error(text) else f"[an output of {len(text.splitlines())} lines withheld]"
-        return scrub(told_effect(text, self.known), self.hidden)
+        return scrub(shared_effect(text, self.known), self.hidden)
 
     def error(self, text: str, *, source: str = "") -> str:
         """What is said about an error. The identifiers of the code that failed are known to whoever wrote it."""
@@ -89,7 +89,7 @@ class Sharing:
             return error_kind(text)
         own = {word for word in _IDENTIFIER.findall(source) if word not in self.secrets}
         own |= {one for one in (text[1:-1] for text in _STRING.findall(source)) if one not in self.secrets}
-        return scrub(told_error(text, vocabulary(self.known.names | own)), self.hidden)
+        return scrub(shared_error(text, vocabulary(self.known.names | own)), self.hidden)
 
     def figure(self, figure: FigureView) -> str:
         """A picture in words. Where values may not be told, what the code calls it is told as printed text is."""

@@ -58,10 +58,10 @@ def vocabulary(names: Collection[str]) -> Vocabulary:
     return Vocabulary(names=frozenset(kept), pattern=re.compile(pattern))
 
 
-def told_effect(text: str, known: Vocabulary) -> str:
-    """What may be told of a printed text. An error is told as `told_error` tells it."""
+def shared_effect(text: str, known: Vocabulary) -> str:
+    """What may be told of a printed text. An error is told as `shared_error` tells it."""
     if is_error(text):
-        return told_error(text, known)
+        return shared_error(text, known)
     lines = text.splitlines()
     counted = any(_COUNTED.match(line.strip()) for line in lines)
     kept: list[str] = []
@@ -73,20 +73,20 @@ def told_effect(text: str, known: Vocabulary) -> str:
         if rows:
             kept.append(f"[{rows} rows withheld]")
             rows = 0
-        kept.append(told_line(line, known))
+        kept.append(shared_line(line, known))
     if rows:
         kept.append(f"[{rows} rows withheld]")
     return "\n".join(kept)
 
 
-def told_error(text: str, known: Vocabulary) -> str:
+def shared_error(text: str, known: Vocabulary) -> str:
     """The kind of an error and what may be told of its message. Tracebacks quote data and go whole."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     found = [(at, match) for at, line in enumerate(lines) if (match := _ERROR_LINE.match(line))]
     if not found:
         return WITHHELD
     at, match = found[-1]
-    message = told_line(lines[at][match.end() :], known)
+    message = shared_line(lines[at][match.end() :], known)
     return f"{match['kind']}:{message}" if message.strip() else match["kind"]
 
 
@@ -103,11 +103,11 @@ def is_error(text: str) -> bool:
     )
 
 
-def told_line(line: str, known: Vocabulary) -> str:
+def shared_line(line: str, known: Vocabulary) -> str:
     """The line with everything taken out that is neither a number nor known."""
     line = _without_lists(line, known)
-    told = known.pattern.sub(lambda match: _told(match, known), line)
-    return _RUN.sub(WITHHELD, _GLUED.sub(WITHHELD, told))
+    shared = known.pattern.sub(lambda match: _shared(match, known), line)
+    return _RUN.sub(WITHHELD, _GLUED.sub(WITHHELD, shared))
 
 
 def any_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
@@ -121,7 +121,7 @@ def scrub(text: str, secrets: re.Pattern[str] | None) -> str:
     return text if secrets is None else secrets.sub(WITHHELD, text)
 
 
-def _told(match: re.Match[str], known: Vocabulary) -> str:
+def _shared(match: re.Match[str], known: Vocabulary) -> str:
     if match["name"]:
         return match[0]
     if match["number"]:

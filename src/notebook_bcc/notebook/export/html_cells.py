@@ -31,6 +31,7 @@ class CellWords:
 
     code: str = "Code, 1 line"
     codes: str = "Code, {lines} lines"
+    not_executed: str = "Not executed"
     figure: str = "Figure"
     interactive: str = "Interactive output: open the notebook in Jupyter to see it."
     parts_left_out: str = "Interactive parts of this output were left out."
@@ -66,6 +67,7 @@ def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, f
         label = words.codes.format(lines=lines) if lines > 1 else words.code
         code = f"<details>\n<summary>{label}</summary>\n{code}\n</details>"
     outputs = "\n".join(_output(output, markup, words) for output in cell.outputs)
+    outputs = outputs or (_note(words.not_executed) if cell.is_unexecuted else "")
     shown_outputs = f'\n<div class="outputs">\n{outputs}\n</div>' if outputs else ""
     return f'<section class="code">\n<div class="input">{number}{code}</div>{shown_outputs}\n</section>'
 

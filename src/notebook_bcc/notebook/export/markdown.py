@@ -73,7 +73,8 @@ def _cell_blocks(cell: Cell, language: str, place: _Placed) -> list[str]:
             return [folded_source(cell)]
         case CellType.CODE:
             outputs = (_output(output, f"{cell.id}-{at}", place) for at, output in enumerate(cell.outputs, start=1))
-            return [_fenced(cell.source, language), *(block for block in outputs if block)]
+            note = ["*Not executed*"] if cell.is_unexecuted else []
+            return [_fenced(cell.source, language), *note, *(block for block in outputs if block)]
         case _:
             assert_never(cell.type)
 

@@ -79,6 +79,7 @@ _CHINESE: Final = _Words(
     cells=CellWords(
         code="代码，1 行",
         codes="代码，{lines} 行",
+        not_executed="未执行",
         figure="图",
         interactive="交互式输出：请在 Jupyter 中打开笔记本查看。",
         parts_left_out="此输出中的交互部分已略去。",
@@ -98,7 +99,9 @@ def report_page(
 
     `files` are the names and sizes of what lies beside it. Everything in the cells is taken as untrusted.
     """
-    cells = [cell for cell in document.cells if cell.type is not CellType.THINKING]
+    # What a note says of the run stands in the head of the page.
+    shown = [cell for cell in document.cells if not cell.metadata.get("note")]
+    cells = [cell for cell in shown if cell.type is not CellType.THINKING]
     spoken = _SPOKEN.get(reader) or _spoken(cells)
     words = _CHINESE if spoken == _SPOKEN["zh"] else _ENGLISH
     title, cells = without_title(document.title, cells)

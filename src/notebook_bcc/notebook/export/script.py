@@ -14,6 +14,7 @@ from notebook_bcc.protocol.vocabulary import CellType
 
 _MAGIC = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<line>[%!?].*|(?![ \t]).*\?{1,2}[ \t]*)$")
 _LINE_END = re.compile(r"\r\n?")
+_UNEXECUTED = "This cell was not executed."
 _REFUSED = "This cell is not Python that a script can run."
 
 
@@ -37,6 +38,8 @@ def _block(cell: Cell, language: str) -> str:
             return f"# %% [markdown]\n{_commented(cell.source)}"
         case CellType.CODE:
             source = clean_text(_LINE_END.sub("\n", cell.source)).strip("\n")
+            if cell.is_unexecuted:
+                return f"# %%\n# {_UNEXECUTED}\n{_commented(source)}"
             return f"# %%\n{_runnable(source) if language == 'python' else source}"
         case CellType.THINKING:
             return ""

@@ -9,15 +9,23 @@ import logging
 import socket
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import NoReturn
 from urllib.parse import quote
 
 import httpx2
 
 from notebook_bcc import __version__
-from notebook_bcc.errors import PlannerAnswerInvalid, PlannerFailed, PlannerUnreachable, SettingsInvalid
+from notebook_bcc.errors import (
+    JudgementMalformed,
+    PlannerAnswerInvalid,
+    PlannerFailed,
+    PlannerUnreachable,
+    RequestRefused,
+    SettingsInvalid,
+)
 from notebook_bcc.planners.remote.failures import is_passing, nobody_listens, one_line, reason_of, refusal, retry_after
 from notebook_bcc.protocol.messages import Options
 
@@ -31,6 +39,8 @@ STREAM_TYPES = JSON_TYPES | {"application/x-ndjson", "application/ndjson", "appl
 _KEEP_ALIVE = 4.0
 _REFUSAL_BYTES = 16 * 1024
 _REFUSAL_SECONDS = 5.0
+# Servers and proxies seldom take more where they expect no body at all.
+_GET_BYTES = 1024 * 1024
 _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
 
 
@@ -48,7 +58,7 @@ class RemoteTimeouts:
     planning: float = 320.0
 
 
-class Wire:
+class PlannerConnection:
     """Posts to one server. `name` is its address as it may be shown: without user name, password and query."""
 
     def __init__(
@@ -68,6 +78,7 @@ class Wire:
         self._timeouts = timeouts
         self._secrets = tuple(secret for secret in (token, url.password) if secret)
         self._now = now
+        self._by_get: set[str] = set()
         headers = {"user-agent": f"notebook-bcc/{__version__}", "accept-encoding": "identity"}
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
@@ -100,33 +111,66 @@ class Wire:
             raise self.unreachable(path, f"the answer was not complete within {within:g} s") from error
 
     @contextlib.asynccontextmanager
-    async def ask(self, path: str, body: bytes, *, options: Options, accepted: frozenset[str]) -> AsyncIterator[Answer]:
-        """Post, and give out the answer once its headers are in and promise something of use; closed at the end."""
-        request = self._client.build_request(
-            "POST",
+    async def ask(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        options: Options,
+        accepted: frozenset[str],
+        query: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[RemoteAnswer]:
+        """Post, and give out the answer once its headers are in and promise something of use; closed at the end.
+
+        With a `query` the server is asked by GET where it refuses POST (405), with the same body: what the query names
+        is for servers that read no body.
+        """
+        response = await self._send(self._request(path, body, options, accepted, query), path)
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and query is not None and path not in self._by_get:
+            await response.aclose()
+            self._by_get.add(path)
+            response = await self._send(self._request(path, body, options, accepted, query), path)
+        try:
+            await self._check(path, response, accepted)
+            yield RemoteAnswer(self, path, response, between_lines=self._timeouts.between_lines)
+        finally:
+            await response.aclose()
+
+    def _request(
+        self, path: str, body: bytes, options: Options, accepted: frozenset[str], query: Mapping[str, str] | None
+    ) -> httpx2.Request:
+        """Raises PlannerAnswerInvalid for a body that no GET should carry."""
+        by_get = path in self._by_get
+        if by_get and len(body) > _GET_BYTES:
+            reason = f"it takes no POST, and the request of {len(body)} bytes is too long for a GET ({_GET_BYTES})"
+            raise self.invalid(path, reason)
+        return self._client.build_request(
+            "GET" if by_get else "POST",
             f"{self.name}{path}",
+            params=dict(query) if by_get and query else None,
             content=body,
             headers=_headers(options, accepted),
             # All other waits have deadlines of their own, in `fetch`, `_send` and `chunks`.
             timeout=httpx2.Timeout(None, connect=self._timeouts.connect),
         )
-        response = await self._send(request, path)
-        try:
-            await self._check(path, response, accepted)
-            yield Answer(self, path, response, between_lines=self._timeouts.between_lines)
-        finally:
-            await response.aclose()
+
+    def where(self, path: str) -> str:
+        """The request as messages name it."""
+        return f"{'GET' if path in self._by_get else 'POST'} {path}"
 
     def unreachable(
         self, path: str, reason: str, *, retry_after: float | None = None, nobody_listens: bool = False
     ) -> PlannerUnreachable:
-        shown = self.hide(f"POST {path}: {reason}")
+        shown = self.hide(f"{self.where(path)}: {reason}")
         return PlannerUnreachable(
             planner=self.name, reason=shown, retry_after=retry_after, nobody_listens=nobody_listens
         )
 
     def invalid(self, path: str, reason: str) -> PlannerAnswerInvalid:
-        return PlannerAnswerInvalid(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
+        return PlannerAnswerInvalid(planner=self.name, reason=self.hide(f"{self.where(path)}: {reason}"))
+
+    def malformed(self, path: str, reason: str) -> JudgementMalformed:
+        return JudgementMalformed(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
 
     def reason_of(self, error: httpx2.HTTPError) -> str:
         """What an error below HTTP means, without secrets."""
@@ -178,13 +222,16 @@ class Wire:
         reason = refusal(response, bytes(said[:_REFUSAL_BYTES]))
         if is_passing(response.status_code):
             raise self.unreachable(path, reason, retry_after=retry_after(response.headers, now=self._now()))
+        if response.status_code == HTTPStatus.CONFLICT:
+            # An answer: it does not get better by being asked for again.
+            raise RequestRefused(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
         raise self.invalid(path, reason)
 
 
-class Answer:
+class RemoteAnswer:
     """An answer whose headers are in."""
 
-    def __init__(self, wire: Wire, path: str, response: httpx2.Response, *, between_lines: float) -> None:
+    def __init__(self, wire: PlannerConnection, path: str, response: httpx2.Response, *, between_lines: float) -> None:
         self._wire = wire
         self._path = path
         self._response = response

@@ -31,7 +31,7 @@ class ActionReader:
 
     Until the first action nothing is given out: a stream that fails before it may be asked for again, and its
     warnings would then be those of an answer that nobody used. A server that does not stream and answers
-    `{"actions": [...]}`, on one line or many, is understood at its end.
+    `{"actions": [...]}`, on one line or many, is understood at its end; `document` is then the whole of it.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class ActionReader:
         self._held: list[BadLine] = []
         self._held_back = 0
         self._bad = 0
+        self.document: bytes = b""
 
     def feed(self, chunk: bytes) -> Iterator[Generated]:
         """What ends in this chunk. Raises like `broken` when a limit is passed."""
@@ -156,6 +157,7 @@ class ActionReader:
             raise self._invalid(str(error) if named else nothing) from error
         if "actions" not in answer.model_fields_set:
             raise self._invalid(nothing)
+        self.document = bytes(self._kept)
         for warning in _warnings(answer):
             yield StreamWarning(self._hide(f"{self._where}: the server says: {warning}"))
         yield from self._items(_unwrapped(action) for action in answer.actions)

@@ -21,6 +21,7 @@ from notebook_bcc.planners.script.values import (
     StepScript,
     check_script,
 )
+from notebook_bcc.protocol.deliverables import Deliverable
 from notebook_bcc.protocol.messages import ContextFilter, ContextUpdate, PlanningResponse
 from notebook_bcc.protocol.problems import ValueProblem, value_problems
 from notebook_bcc.protocol.tracking import Promotion
@@ -97,6 +98,7 @@ class _File(_ScriptPart):
     description: str = ""
     sections: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    deliverables: tuple[Deliverable, ...] | None = None
     context_update: ContextUpdate = Field(default_factory=ContextUpdate)
     fail: _Fail | None = None
     stages: tuple[_Stage, ...]
@@ -222,6 +224,7 @@ def _workflow(file: _File, *, planned_only: bool) -> Workflow:
         goal=file.goal,
         description=file.description,
         sections=file.sections,
+        deliverables=file.deliverables,
         stages=tuple(
             Stage(
                 id=stage.id,

@@ -2,8 +2,9 @@
 
 It keeps no memory of the run. What it answers follows from the request alone, so that the same question, after a crash
 or in another process, gets the same answer. Each behavior has a name, `<step>.<number>`, which the answer before it
-gives (`behavior.id`) and which comes back as `location.current.behavior_id`: a restarted one is the same one again. For
-a client that names behaviors itself, the completed ones are counted: each moves the script on by one, a failed one
+gives (`behavior.id`) and which comes back as `location.current.behavior_id`: a restarted one is the same one again. A
+client that names behaviors itself is told the place as a variable (`behavior_place`), which comes back with its next
+request. Without that the completed behaviors are counted: each moves the script on by one, a failed one
 (`achieved: false`, or outputs missing) to its `on_error` or nowhere. The iteration alone decides only where an
 observation lists nothing: it also counts behaviors that were begun and lost.
 """
@@ -11,11 +12,20 @@ observation lists nothing: it also counts behaviors that were begun and lost.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cached_property
 
-from notebook_bcc.errors import PlannerAnswerInvalid, PlannerUnreachable, StreamBroken
+from notebook_bcc.errors import PlannerUnreachable, PositionUnknown, StreamBroken
 from notebook_bcc.planners.interface import ActionData, Generated, StreamWarning
-from notebook_bcc.planners.planning_question import judge, level_progress
-from notebook_bcc.planners.script.position import Place, follow, place_after, place_name, running_place, tries
+from notebook_bcc.planners.planning_question import PlanningQuestion, judge, level_progress, question_of
+from notebook_bcc.planners.script.position import (
+    Place,
+    follow,
+    place_after,
+    place_name,
+    running_place,
+    tries,
+    with_place,
+)
 from notebook_bcc.planners.script.values import (
     Behavior,
     Fail,
@@ -34,7 +44,6 @@ from notebook_bcc.protocol.messages import (
     BehaviorInfo,
     ContextFilter,
     ContextUpdate,
-    OutputsTrackingSpec,
     PlanningResponse,
     ProgressUpdate,
     Request,
@@ -42,6 +51,7 @@ from notebook_bcc.protocol.messages import (
     StageStepsUpdate,
     TransitionAdvice,
 )
+from notebook_bcc.protocol.tracking import OutputsTrackingSpec
 from notebook_bcc.protocol.vocabulary import Level
 from notebook_bcc.protocol.workflow import Workflow
 
@@ -94,7 +104,9 @@ class ScriptedPlanner:
         return self._name
 
     async def plan(self, request: Request) -> PlanningResponse:
-        """Judge from the observation and the feedback. A place the script does not know is PlannerAnswerInvalid."""
+        """Judge from the observation and the feedback. A place the script does not know is PositionUnknown."""
+        if question_of(request) is not PlanningQuestion.START:
+            self._check_position(request)
         return judge(request, start=self._start, stage=self._stage, step=self._step, feedback=self._feedback)
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[Generated]:
@@ -108,7 +120,9 @@ class ScriptedPlanner:
         if behavior.fail is not None and begun <= behavior.fail.tries and (behavior.fail.fallback or not fallback):
             self._fail(behavior.fail, request)
         fault = behavior.break_after
-        limit = fault.actions if fault is not None and begun <= fault.tries and not place.recovering else None
+        # A stream that broke is asked for again by the same request: only the attempt tells the two apart.
+        asked = begun + (request.options.attempt or 1) - 1
+        limit = fault.actions if fault is not None and asked <= fault.tries and not place.recovering else None
         actions = behavior.on_error if place.recovering else behavior.actions
         for sent, action in enumerate(actions):
             if sent == limit:
@@ -172,7 +186,7 @@ class ScriptedPlanner:
         if place == ended:
             # It failed and the script has nothing else to try: the client decides, and a restart asks for it again.
             return PlanningResponse()
-        return _begin(content, place, request)
+        return with_place(_begin(content, place, request), place, content, request)
 
     def _content(self, request: Request) -> StepScript:
         current = request.observation.location.current
@@ -182,10 +196,26 @@ class ScriptedPlanner:
             return content
         if any(step.id == key[1] for step in steps_of(self._script, key[0])):
             return StepScript()
-        known = ", ".join("/".join(each) for each in self._script.steps) or "none"
-        raise PlannerAnswerInvalid(
-            planner=self._name, reason=f"the script has no step {'/'.join(key)!r}; it has: {known}"
-        )
+        raise self._unknown(request)
+
+    def _check_position(self, request: Request) -> None:
+        current, known = request.observation.location.current, self._known
+        if current.stage_id not in known or (current.step_id and current.step_id not in known[current.stage_id]):
+            raise self._unknown(request)
+
+    def _unknown(self, request: Request) -> PositionUnknown:
+        current, known = request.observation.location.current, self._known
+        step_id = current.step_id or "" if current.stage_id in known else None
+        return PositionUnknown(planner=self._name, stage_id=current.stage_id, step_id=step_id, known=known)
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        """The steps of each stage: those of the plan, and those that an action of the script may add to it."""
+        stages = [stage.id for stage in self._script.workflow.stages]
+        planned = [(stage, step.id) for stage in stages for step in steps_of(self._script, stage)]
+        places = dict.fromkeys([*planned, *self._script.steps])
+        names = dict.fromkeys([*stages, *(stage for stage, _ in places)])
+        return {name: tuple(step for stage, step in places if stage == name) for name in names}
 
     def _fail(self, fault: Fail | None, request: Request) -> None:
         attempt = request.options.attempt or 1

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from notebook_bcc.planners.script.values import StepScript
-from notebook_bcc.protocol.messages import Request
+from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.tracking import CompletedItem
 
+# What a client that does not give our names back is told beside its variables: the place of the behavior that begins.
+PLACE_VARIABLE = "behavior_place"
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
@@ -37,15 +39,51 @@ def _named(step: StepScript, request: Request, name: str | None) -> Place | None
     return Place(int(number) - 1, recovering=rest == "recovery")
 
 
+def with_place(response: PlanningResponse, place: Place, step: StepScript, request: Request) -> PlanningResponse:
+    """The answer that begins a behavior, with its place for a client that counts behaviors by itself.
+
+    Such a client is known by the behavior that has just ended: it does not have the name that we gave it.
+    """
+    current = request.observation.location.current
+    if request.behavior_feedback is None or _echoed(step, request) is not None:
+        return response
+    told = {"step_id": current.step_id, "name": place_name(place, current.step_id or "")}
+    update = response.context_update
+    update = update.model_copy(update={"variables": {**update.variables, PLACE_VARIABLE: told}})
+    wanted = response.context_filter
+    if wanted is not None and wanted.variables_to_include is not None:
+        wanted = wanted.model_copy(update={"variables_to_include": (*wanted.variables_to_include, PLACE_VARIABLE)})
+    return response.model_copy(update={"context_update": update, "context_filter": wanted})
+
+
+def known_place(step: StepScript, request: Request) -> Place | None:
+    """The place that the request names: by our name of the behavior, or by what we told about it."""
+    current = request.observation.location.current
+    if (echoed := _echoed(step, request)) is not None:
+        return echoed
+    told = request.observation.context.variables.get(PLACE_VARIABLE)
+    if not isinstance(told, dict) or told.get("step_id") != current.step_id:
+        return None
+    name = told.get("name")
+    # Of the first behavior of a step nothing was told: what is there is from another time in this step.
+    return _named(step, request, name) if current.behavior_iteration != 1 and isinstance(name, str) else None
+
+
+def _echoed(step: StepScript, request: Request) -> Place | None:
+    feedback, current = request.behavior_feedback, request.observation.location.current
+    ended = feedback.behavior_id if feedback is not None else None
+    return _named(step, request, ended) or _named(step, request, current.behavior_id)
+
+
 def running_place(step: StepScript, request: Request) -> Place:
     """Where the behavior is that is asked for, or that the feedback is about."""
     location, feedback = request.observation.location, request.behavior_feedback
     ended = feedback.behavior_id if feedback is not None else None
-    named = _named(step, request, ended) or _named(step, request, location.current.behavior_id)
-    if named is not None:
-        return named
+    known = known_place(step, request)
+    if known is not None:
+        return known
     level = location.progress.behaviors
-    if level is None or not (level.completed or level.iteration is not None):
+    if level is None or not level.completed:
         place = Place(max(0, location.current.behavior_iteration - 1))
     else:
         completed = level.completed

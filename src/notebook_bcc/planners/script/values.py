@@ -35,7 +35,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The stream breaks after `actions` actions, in the first `tries` of a behavior that is restarted."""
+    """The stream breaks after `actions` actions, the first `tries` times that it is asked for."""
 
     actions: int
     tries: int = 1

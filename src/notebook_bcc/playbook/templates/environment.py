@@ -19,7 +19,7 @@ from jinja2 import nodes
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from notebook_bcc.errors import MessageInvalid
+from notebook_bcc.errors import FactsMissing, MessageInvalid
 from notebook_bcc.playbook.templates import filters, grammar
 from notebook_bcc.playbook.templates.grammar import Reads
 from notebook_bcc.playbook.templates.placing import HOLE, place_in_cell, place_in_prose, place_plainly
@@ -147,7 +147,7 @@ class Template:
     conditions: Mapping[str, Template] = field(default_factory=dict)
 
     def render(self, facts: Facts) -> str:
-        """The finished text. Raises MessageInvalid with file and line."""
+        """The finished text. Raises MessageInvalid with file and line: FactsMissing where variables are missing."""
         rendering = self._rendering(facts)
         pieces: list[str] = []
         size = 0
@@ -159,9 +159,9 @@ class Template:
                     raise ValueError(f"it becomes longer than {MOST_OUTPUT} characters")
             finished = _PLACES[self.kind]("".join(pieces), rendering.values)
         except _FAILURES as error:
-            raise self._failed(error) from error
+            raise self._failed(error, facts) from error
         if len(finished) > MOST_OUTPUT:
-            raise self._failed(ValueError(f"it becomes longer than {MOST_OUTPUT} characters"))
+            raise self._failed(ValueError(f"it becomes longer than {MOST_OUTPUT} characters"), facts)
         return finished
 
     def value(self, facts: Facts) -> Any:
@@ -172,7 +172,7 @@ class Template:
                 pass
             found = context.vars[grammar.RESULT]
         except _FAILURES as error:
-            raise self._failed(error) from error
+            raise self._failed(error, facts) from error
         return None if isinstance(found, jinja2.Undefined) else found
 
     def holds(self, facts: Facts) -> bool:
@@ -187,11 +187,15 @@ class Template:
         found = {name: each.value(facts) for name, each in self.conditions.items()}
         return self._program.compiled.new_context({**facts, **found, _RENDERING: rendering})
 
-    def _failed(self, error: BaseException) -> MessageInvalid:
+    def _failed(self, error: BaseException, facts: Facts) -> MessageInvalid:
         line = _line_of(error.__traceback__, self._program.compiled)
         message = error.message if isinstance(error, jinja2.TemplateError) else str(error)
         where = f"line {self.line + line - 1}" if line else ""
-        return MessageInvalid(what=self.at, problems=[(where, message or type(error).__name__)])
+        problems = [(where, message or type(error).__name__)]
+        missing = sorted(self.reads.names - set(facts.get("v") or ()))
+        if isinstance(error, jinja2.UndefinedError) and missing:
+            return FactsMissing(what=self.at, problems=problems, names=missing)
+        return MessageInvalid(what=self.at, problems=problems)
 
 
 class Templates:
@@ -210,9 +214,10 @@ class Templates:
         reads = [conditions[name].reads for name in used]
         through = frozenset(name for each in reads for name in each.names)
         whole = template.reads.whole or any(each.whole for each in reads)
+        facts = template.reads.facts.union(*(each.facts for each in reads))
         return replace(
             template,
-            reads=replace(template.reads, through=through, whole=whole),
+            reads=replace(template.reads, through=through, whole=whole, facts=facts),
             conditions={name: conditions[name] for name in sorted(used)},
         )
 

@@ -36,12 +36,13 @@ _WORDS: dict[type[nodes.Node], str] = {
 class Reads:
     """What a text asks of the facts: names of `v`, each with its line; `whole` when it cannot be told which.
 
-    `through` are the names that the conditions in it ask for.
+    `through` are the names that the conditions in it ask for. `facts` are the other facts, such as `effects`.
     """
 
     variables: tuple[tuple[str, int], ...] = ()
     whole: bool = False
     through: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
@@ -112,7 +113,8 @@ def reads(found: Sequence[nodes.Node]) -> Reads:
             variables += [(_text(node.expr) or "", node.lineno) for _ in inside]
             named |= {id(each) for each in inside}
     whole = any(_is_v(node) and id(node) not in named for node in found)
-    return Reads(tuple(dict.fromkeys(variables)), whole)
+    facts = frozenset(node.name for node in found if isinstance(node, nodes.Name) and node.name in FACTS) - {"v"}
+    return Reads(tuple(dict.fromkeys(variables)), whole, facts=facts)
 
 
 def used(found: Sequence[nodes.Node], conditions: frozenset[str]) -> frozenset[str]:

@@ -28,6 +28,6 @@ for name in [each for each in text_names if each not in number_texts]:
         flag_texts += [name] if [name] != target_names else []
     elif forms := date_inside(sample[name].dropna().iloc[:1000]):
         # Where no day is above 12 the order of the rows may tell.
-        date_formats[name] = min(forms, key=lambda form: falls(raw[name].str.strip(), form))
+        date_formats[name] = min(forms, key=lambda form: falls(raw[name].astype("string").str.strip(), form))
         unclear_dates += [name] if len(forms) > 1 else []
 pd.Series(date_formats).to_frame({{ "日期格式" if lang == "zh" else "date format" }}) if date_formats else None

@@ -9,6 +9,9 @@ unread = [*number_texts, *flag_texts, *date_formats]
 example = {name: raw[name].notna().to_numpy().argmax() for name in unread[:40]}
 unread = {name: int((parsed[name].isna() & raw[name].notna()).sum()) for name in unread}
 unread = {name: count for name, count in unread.items() if count}
+#% if v.infinite_values
+unread |= {{ v.infinite_values if v.infinite_values is mapping else "infinite_values" | name }}
+#% endif
 #% if not v.number_texts
 repaired_values = 0
 #% elif v.number_texts is mapping
@@ -25,6 +28,10 @@ pd.DataFrame(
     }
 )
 #% else
+#% if v.infinite_values
+unread, repaired_values = {{ v.infinite_values if v.infinite_values is mapping else "infinite_values" | name }}, 0
+#% else
 unread, repaired_values = {}, 0
+#% endif
 print({{ "没有文本列需要读作数字、日期或是否。" if lang == "zh" else "No text column had to be read as numbers, dates or yes and no." }})
 #% endif

@@ -29,10 +29,12 @@ def parse(table):
     #% else
     words = []
     #% endif
-    # Every other column holds numbers; stray words in new data are missing values.
+    # Every other column holds numbers; stray words and infinity are missing values.
     for name in out.columns.difference(words, sort=False):
         if out[name].dtype.kind not in "biufcmM":
             out[name] = pd.to_numeric(out[name], errors="coerce")
+        if out[name].dtype.kind == "f" and np.isinf(out[name]).any():
+            out[name] = out[name].replace([np.inf, -np.inf], np.nan)
     #% if v.date_formats or v.code_parts or v.lettered_codes or v.unit_numbers
     return pd.concat([out, pd.DataFrame(in_parts(out), index=out.index)], axis=1)
     #% else

@@ -16,6 +16,9 @@ model_source = as_module(
         "import json",
         "from pathlib import Path",
         #% endif
+        #% if v.file_facts.arrow | default(false)
+        "import pyarrow",
+        #% endif
         #% if format == "sqlite"
         "import sqlite3",
         "from contextlib import closing",

@@ -12,6 +12,10 @@ import csv
 import json
 
 #% endif
+#% if v.file_facts.arrow | default(false) or test_facts.arrow | default(false)
+import pyarrow
+
+#% endif
 #% if v.file_facts.format == "sqlite" or test_facts.format == "sqlite"
 import sqlite3
 from contextlib import closing
@@ -153,6 +157,11 @@ def {{ reader | name }}(path):
     table = pd.json_normalize(content, max_level=1)
 #% endif
 #% endif
+#% if facts.arrow | default(false)
+    for name, kind in table.dtypes.items():
+        if isinstance(kind, pd.ArrowDtype):
+            table[name] = pyarrow.array(table[name]).to_pandas()
+#% endif
 #% if facts.format in ["parquet", "feather", "json"]
     for name in table.columns[table.dtypes == object]:
         nested = table[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
@@ -160,6 +169,8 @@ def {{ reader | name }}(path):
         table.loc[nested, name] = table.loc[nested, name].map(json.dumps)
 #% else
         table.loc[nested, name] = table.loc[nested, name].map(str)
+        binary = table[name].map(lambda cell: isinstance(cell, bytes))
+        table.loc[binary, name] = table.loc[binary, name].map(lambda cell: cell.decode("utf-8", "replace"))
 #% endif
 #% endif
 #% if facts.format in ["parquet", "feather", "sqlite", "json"]

@@ -2,16 +2,16 @@ from difflib import get_close_matches
 
 
 def column_like(wanted):
-    """The one column that is meant: by its name, else whatever its case and spaces, else by how it begins."""
+    """The one column that is meant: by its name, else whatever its case and spaces."""
     tidy = {name: " ".join(name.split()).casefold() for name in column_names}
     wish = " ".join(wanted.split()).casefold()
     same = [name for name in column_names if name == wanted] or [name for name in column_names if tidy[name] == wish]
-    same = same or [name for name in column_names if tidy[name].startswith(wish)]
     return same[0] if len(same) == 1 else ""
 
 
 wanted_columns = {name: column_like(name) for name in {{ inputs.targets if "targets" in inputs else [inputs.target] }}}
-close_names = get_close_matches({{ inputs.target }}, column_names, 8, 0.4) or column_names[:8]
+begun_names = [name for name in column_names if name.casefold().startswith({{ inputs.target }}.strip().casefold())]
+close_names = begun_names[:8] or get_close_matches({{ inputs.target }}, column_names, 8, 0.4) or column_names[:8]
 #% if "test" in inputs
 wanted_in_test = {{ inputs.target }} in test_names
 #% endif

@@ -1,0 +1,102 @@
+"""The requests of a run, built from its state alone. One that goes out again has the bytes that it had. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
+from notebook_bcc.engine.observation.observe import feedback, observe
+from notebook_bcc.engine.state import RunState
+from notebook_bcc.journal.records import GeneratingAsked, PlanningAsked, Purpose
+from notebook_bcc.protocol.messages import Options, Request
+from notebook_bcc.protocol.observation import Observation
+
+_DIGEST_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request that is about to go out. `attempt` counts how often it did; `digest` names its bytes.
+
+    `whole` is the observation before the context filter, `warnings` are what the filter found.
+    """
+
+    request: Request
+    attempt: int
+    digest: str
+    whole: Observation
+    summaries: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def request_id(self) -> str:
+        return self.request.options.request_id or ""
+
+    def sent(self, attempt: int) -> Request:
+        """The request as a planner gets it for that time. On the wire the number is a header; the body stays as it
+        was."""
+        options = self.request.options.model_copy(update={"attempt": attempt})
+        return self.request.model_copy(update={"options": options})
+
+
+def planning_request(state: RunState, purpose: Purpose | None) -> Outgoing:
+    """The question for a judgement. One that was asked and not answered is built again from what was known then."""
+    pending = state.asked
+    if pending is not None and state.asked_from is not None:
+        again = _planning(state.asked_from, pending.purpose, pending.request_id, pending.attempt + 1)
+        if _is_same(again, pending):
+            return again
+    return _planning(state, purpose, _new_id(state), 1)
+
+
+def pending_stream(state: RunState) -> Outgoing | None:
+    """The question for actions that was asked and not answered whole, as it was; None if there is none, or if it
+    cannot be built again."""
+    behavior = state.behavior
+    pending = behavior.asked
+    if pending is None or behavior.asked_from is None:
+        return None
+    again = _generating(behavior.asked_from, behavior.summaries, pending.request_id, pending.attempt + 1)
+    return again if _is_same(again, pending) else None
+
+
+def generating_request(state: RunState, summaries: Mapping[str, Any]) -> Outgoing:
+    """A new question for actions. `summaries` are what the kernel computed for the context filter."""
+    return _generating(state, summaries, _new_id(state), 1)
+
+
+def _planning(state: RunState, purpose: Purpose | None, request_id: str, attempt: int) -> Outgoing:
+    whole = observe(state)
+    reported = feedback(state) if purpose == "feedback" else None
+    options = Options(request_id=request_id, run_id=state.run_id, attempt=1)
+    request = Request(observation=whole, behavior_feedback=reported, options=options)
+    return Outgoing(request, attempt, _digest(request), whole, {})
+
+
+def _generating(state: RunState, summaries: Mapping[str, Any], request_id: str, attempt: int) -> Outgoing:
+    wanted = state.filter
+    whole = observe(state, asked=asked_variables(wanted) if wanted is not None else ())
+    observation, warnings = (
+        filter_observation(whole, wanted, summaries=summaries) if wanted is not None else (whole, ())
+    )
+    options = Options(stream=state.policies.stream, request_id=request_id, run_id=state.run_id, attempt=1)
+    request = Request(observation=observation, options=options)
+    return Outgoing(request, attempt, _digest(request), whole, summaries, warnings)
+
+
+def _is_same(again: Outgoing, pending: PlanningAsked | GeneratingAsked) -> bool:
+    """Whether the request is what went out: another version of this program may observe differently. Journals of
+    format 2 do not tell."""
+    return pending.digest in ("", again.digest)
+
+
+def _digest(request: Request) -> str:
+    return blake2b(request.to_json(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _new_id(state: RunState) -> str:
+    """Ids are counted, not drawn."""
+    return f"{state.run_id}.{state.requests + 1}"

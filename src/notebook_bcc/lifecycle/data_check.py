@@ -1,0 +1,145 @@
+"""Wrong input is refused before anything exists: what was said about the data against what the files show.
+
+Only what is certain is refused. What a look at the beginning of a file cannot tell, the run's own cells find out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from notebook_bcc.errors import RunRefused
+from notebook_bcc.lifecycle.data_files import FORMATS, SCRIPTS, DataWish, parquet_files
+from notebook_bcc.lifecycle.heads.head import Head
+from notebook_bcc.lifecycle.heads.reading import read_head
+
+_ADDRESS: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+(.*)", re.DOTALL)
+_NAMES_SHOWN: Final = 12
+_MEANT_SHOWN: Final = 3
+
+
+def check_place(path: Path) -> None:
+    """Raises RunRefused unless there is a file here that can be read, or a folder of Parquet files."""
+    address = _ADDRESS.fullmatch(str(path))
+    if address is not None and not path.exists():
+        # A path loses the second slash.
+        url = f"{address[1]}://{address[2]}"
+        raise RunRefused(
+            f"{url!r} is an address, and nbcc reads files of this machine; download it first: curl -LO {url}"
+        )
+    if not path.exists():
+        raise RunRefused(
+            f"data file {str(path)!r} does not exist{_hint(path.name, _files_beside(path), there='Data files there')}"
+        )
+    if path.is_dir():
+        if not parquet_files(path):
+            raise RunRefused(f"{str(path)!r} is a folder without Parquet files; give one file{_files_inside(path)}")
+    elif not path.is_file():
+        raise RunRefused(f"{str(path)!r} is no regular file; save the data as a file first")
+    elif not os.access(path, os.R_OK):
+        raise RunRefused(f"data file {str(path)!r} cannot be read: you have no permission to")
+
+
+def check_data(wish: DataWish) -> None:
+    """Raises RunRefused where the files show that something which was said about them is wrong."""
+    head = _readable(wish.data, read_head(wish.data, sheet=wish.sheet, table=wish.table), wish)
+    for target in wish.targets:
+        column = _check_column("--target", target, head, wish.data, exactly=False)
+        _check_varies(column, head, wish.data)
+    for option, column in (("--time", wish.time), ("--group", wish.group)):
+        if column:
+            _check_column(option, column, head, wish.data, exactly=True)
+    if wish.test is not None:
+        _check_test(wish.test, head, wish)
+
+
+def _readable(path: Path, head: Head, wish: DataWish) -> Head:
+    for option, part in (("--sheet", wish.sheet), ("--table", wish.table)):
+        if path == wish.data and part and head.parts is not None and part not in head.parts:
+            what = "sheet" if option == "--sheet" else "table"
+            raise RunRefused(f"{option} {part!r}: {path.name!r} has no such {what}{_hint(part, head.parts)}")
+    if head.problem:
+        raise RunRefused(f"{str(path)!r} {head.problem}: there is nothing to analyse")
+    return head
+
+
+def _check_column(option: str, wanted: str, head: Head, path: Path, *, exactly: bool) -> str:
+    """The column that is meant, or an empty text where that cannot be told yet."""
+    if head.names is None or (head.ascii_only and not wanted.isascii()):
+        return ""
+    wish = " ".join(wanted.split())
+    if wish in head.names:
+        return wish
+    if exactly and any(wish.startswith(f"{name}_") for name in head.names):
+        return ""  # a part of that column, which the run makes
+    # A target may be written in other letters, as long as it is clear: so the playbook's cells read it.
+    meant = [name for name in head.names if name.casefold() == wish.casefold()]
+    if len(meant) == 1 and not exactly:
+        return meant[0]
+    if len(meant) > 1 and not exactly:
+        raise RunRefused(f"{option} {wanted!r} may mean {_listed(meant)} of {path.name!r}; give the exact name")
+    raise RunRefused(f"{option} {wanted!r}: {path.name!r} has no such column{_hint(wish, head.names)}")
+
+
+def _check_varies(column: str, head: Head, path: Path) -> None:
+    values = head.values(column)
+    if values is not None and len(values) < 2:
+        state = f"has no value but {next(iter(values))!r}" if values else "has no values"
+        raise RunRefused(f"--target {column!r}: the column {state} in {path.name!r}, so there is nothing to predict")
+
+
+def _check_test(path: Path, data: Head, wish: DataWish) -> None:
+    head = _readable(path, read_head(path), wish)
+    if not (_is_certain(head) and _is_certain(data)) or head.names is None or data.names is None:
+        return
+    features = [name for name in data.names if name not in wish.targets]
+    if features and not set(features) & set(head.names):
+        raise RunRefused(
+            f"--test {str(path)!r} has none of the columns of {wish.data.name!r}: it has {_listed(head.names)}, and a "
+            f"model would need {_listed(features)}"
+        )
+
+
+def _is_certain(head: Head) -> bool:
+    """Whether its names are read as they are meant: in an unclear encoding only those of plain letters are."""
+    return head.names is not None and (not head.ascii_only or all(name.isascii() for name in head.names))
+
+
+def _hint(wanted: str, names: Iterable[str], *, there: str = "It has") -> str:
+    """What may have been meant, and what there is."""
+    known = list(names)
+    lower = {name.casefold(): name for name in reversed(known)}
+    wish = wanted.casefold()
+    # Who has begun a name means that one, however much of it is missing.
+    begun = [name for name in known if wish and name.casefold().startswith(wish)][:_MEANT_SHOWN]
+    close = begun or [lower[one] for one in get_close_matches(wish, lower, _MEANT_SHOWN)]
+    meant = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"{meant or '.'} {there}: {_listed(known)}" if known else meant
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(map(repr, names[:_NAMES_SHOWN])) + more
+
+
+def _files_beside(path: Path) -> list[str]:
+    folder = path.parent
+    return _data_files(folder) if folder.is_dir() else []
+
+
+def _files_inside(path: Path) -> str:
+    found = _data_files(path)
+    return f" of it, such as {str(path / found[0])!r}" if found else ""
+
+
+def _data_files(folder: Path) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    known = {*FORMATS, *SCRIPTS, ".gz", ".zip", ".bz2", ".xz"}
+    return [name for name in names if Path(name).suffix.lower() in known and not name.startswith(".")]
