@@ -30,7 +30,11 @@ def unpacked(name: str, shell: Shell) -> RunFolder:
     root = shell.folder / "nbcc-runs"
     root.mkdir()
     with tarfile.open(GOLDEN / f"{name}.tar.xz") as archive:
-        archive.extractall(root, filter="data")
+        # Python 3.11.2, Debian 12's own, knows no filters yet.
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(root, filter="data")
+        else:
+            archive.extractall(root)
     (run,) = root.iterdir()
     return RunFolder(run)
 
