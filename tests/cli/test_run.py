@@ -113,6 +113,24 @@ def test_a_run_that_misses_its_goal_fails_and_says_how_to_go_on(shell: Shell) ->
     assert shell("run", "bad.yaml", "--on-unachieved", "skip", "--no-verify").returncode == Exit.COMPLETED
 
 
+SILENT = (
+    "stages: [{id: s, steps: [{id: t, behaviors: [{fail_feedback: {times: 4, retry_after: 0}, "
+    "actions: [{code: x = 1}]}]}]}]"
+)
+
+
+def test_a_planner_that_does_not_judge_stops_the_run_and_the_cell_is_not_run_again(shell: Shell) -> None:
+    shell.write("silent.yaml", SILENT)
+    done = shell("run", "silent.yaml", "--no-verify")
+    assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+    assert "--on-outage fallback" in done.stdout
+    done = shell("resume", "last", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    kinds = [entry["kind"] for entry in shell.json("show", "last")]
+    assert kinds.count("action_received") == 2
+    assert shell("run", "silent.yaml", "--no-verify", "--on-outage", "fallback").returncode == Exit.FAILED
+
+
 @pytest.mark.parametrize("place", ["other runs", "nbcc-runs", ""])
 def test_the_command_that_goes_on_works_when_it_is_pasted(shell: Shell, place: str) -> None:
     shell.write("hello.yaml", HELLO)

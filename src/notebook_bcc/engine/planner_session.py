@@ -27,6 +27,7 @@ from notebook_bcc.errors import (
     PlannerFailed,
     PlannerUnreachable,
     RequestRefused,
+    RequestRejected,
 )
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
@@ -129,7 +130,7 @@ class PlannerSession:
             self._models.allow(budget_of(state.limits), state.spent)
 
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
-        """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
+        """A question and its answer. Without one after all retries the run stops, or goes on by the fallback answer."""
         outgoing = planning_request(state, purpose)
         request_id, attempt = outgoing.request_id, outgoing.attempt
         started = self._timer()
@@ -151,7 +152,7 @@ class PlannerSession:
                     response = await self._planner.plan(outgoing.sent(number))
             except PlannerFailed as failure:
                 if number == attempt + self._asking.retries or not _worth_a_retry(failure):
-                    yield self._degraded(request_id, purpose, state, failure)
+                    yield _unanswered(request_id, purpose, state, failure)
                     return
                 yield (Warned(message=f"{failure}; trying again", effect=False),)
                 with self._waits():
@@ -160,18 +161,6 @@ class PlannerSession:
             seconds = round(self._timer() - started, 6)
             yield answered(request_id, purpose, state, response, seconds)
             return
-
-    def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
-        if isinstance(failure, JudgementMalformed):
-            # Nobody knows what it wanted to say. A resume asks the same question again.
-            return (RunStopped(reason="interrupted", detail=str(failure)),)
-        if isinstance(failure, RequestRefused) or (purpose == "start" and state.plan is None):
-            return (Faulted(reason=str(failure)),)
-        fallback = PlanningResponse()
-        return (
-            PlanningAnswered(request_id=request_id, purpose=purpose, response=fallback, degraded=True),
-            Warned(message=f"planning failed and was degraded: {failure}", effect=False),
-        )
 
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
@@ -207,6 +196,9 @@ class PlannerSession:
                 await self.close_stream()
                 if isinstance(failure, PlannerBudgetSpent):
                     yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
+                    return
+                if isinstance(failure, RequestRejected):
+                    yield (RunStopped(reason="interrupted", detail=str(failure)),)
                     return
                 refused = isinstance(failure, RequestRefused)
                 if fallback or refused:
@@ -381,6 +373,28 @@ def _model_asked(exchange: ModelExchange) -> ModelAsked:
 def _worth_a_retry(failure: PlannerFailed) -> bool:
     """An answer that is none will be none again; silence, a broken line and a torn judgement may pass."""
     return isinstance(failure, JudgementMalformed) or not isinstance(failure, PlannerAnswerInvalid | RequestRefused)
+
+
+def _is_outage(failure: PlannerFailed) -> bool:
+    """Whether nobody has answered. Whatever else went wrong, the planner said something."""
+    return _worth_a_retry(failure) and not isinstance(failure, JudgementMalformed | PlannerBudgetSpent)
+
+
+def _unanswered(request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
+    """What is done without a judgement. A run that stops is where it was; a resume asks the same question again."""
+    if isinstance(failure, RequestRefused):
+        return (Faulted(reason=str(failure)),)
+    if isinstance(failure, PlannerBudgetSpent):
+        return (RunStopped(reason="limit", detail=failure.reason),)
+    if not _is_outage(failure) or (purpose == "start" and state.plan is None):
+        return (RunStopped(reason="interrupted", detail=str(failure)),)
+    if purpose != "step" and state.policies.on_outage == "stop":
+        more = "resume asks the same question again, or goes on without its answer (--on-outage fallback)"
+        return (RunStopped(reason="interrupted", detail=f"{failure}; {more}"),)
+    return (
+        PlanningAnswered(request_id=request_id, purpose=purpose, response=PlanningResponse(), degraded=True),
+        Warned(message=f"planning failed and was degraded: {failure}", effect=False),
+    )
 
 
 def _rest(items: Sequence[_Item], digest: int, arrived: int) -> Batch:

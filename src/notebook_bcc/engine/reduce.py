@@ -86,6 +86,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import ActionProblem
 from notebook_bcc.protocol.observation import SectionProgress
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -152,6 +153,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         context = state.planner_context
         changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
+    if record.inputs or _shows_more(state.policies, record.policies):
         # The planner is to hear of it: what nobody has answered is asked anew.
         changes |= {"asked": None, "asked_from": None}
         if not state.behavior.received and not state.behavior.queue:
@@ -165,6 +167,11 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
     if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
         changes["kernel_spec"] = kernel
     return changes
+
+
+def _shows_more(before: Policies, now: Policies | None) -> bool:
+    """Whether requests look otherwise from here on."""
+    return now is not None and (before.notebook_detail, before.stream) != (now.notebook_detail, now.stream)
 
 
 def _recovery(state: RunState, record: RunResumed) -> str:
