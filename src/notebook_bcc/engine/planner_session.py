@@ -13,10 +13,15 @@ from typing import Any
 
 from notebook_bcc.engine.changes import evolve
 from notebook_bcc.engine.fold.context_update import proposals_of, proposed
-from notebook_bcc.engine.observation.observe import observe
 from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
 from notebook_bcc.engine.reduce import action_digest
-from notebook_bcc.engine.requests import Outgoing, generating_request, pending_stream, planning_request
+from notebook_bcc.engine.requests import (
+    Outgoing,
+    generating_request,
+    pending_stream,
+    planning_request,
+    repair_request,
+)
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
@@ -53,7 +58,7 @@ from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import ActionData, JudgesBeside, Planner, StreamWarning
 from notebook_bcc.planners.model_exchange import AsksModels, ModelExchange
 from notebook_bcc.protocol.limits import budget_of
-from notebook_bcc.protocol.messages import Options, PlanningResponse, RepairWanted, Request
+from notebook_bcc.protocol.messages import PlanningResponse, RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
 _log = logging.getLogger(__name__)
@@ -313,10 +318,9 @@ class PlannerSession:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
         asked = state.behavior.asked
         request_id = _repair_id(state.run_id if asked is None else asked.request_id, wanted)
-        options = Options(request_id=request_id, run_id=state.run_id, attempt=1, repair=wanted)
         await self._durable()
         try:
-            return await self._planner.repair(Request(observation=observe(state), options=options))
+            return await self._planner.repair(repair_request(state, request_id, wanted))
         except PlannerFailed:
             return None
 
