@@ -38,8 +38,9 @@ from notebook_bcc.engine.fold.questions import (
 )
 from notebook_bcc.engine.fold.tracking import note_variables
 from notebook_bcc.engine.fold.transitions import apply_transition
-from notebook_bcc.engine.plan_changes import applied
+from notebook_bcc.engine.plan_changes import applied, changed_lines
 from notebook_bcc.engine.state import (
+    DECISIONS_KEPT,
     TAKEN_KEPT,
     KernelState,
     KernelStep,
@@ -88,7 +89,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import ActionProblem
-from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.observation import Decision, SectionProgress
 from notebook_bcc.protocol.vocabulary import Event, State
 
 
@@ -354,14 +355,34 @@ def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> Stat
 
 def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) -> StateChanges:
     proposal, rest = state.proposals[0], state.proposals[1:]
+    decisions = bounded(state.decisions, *_decision(state, record, at), keep=DECISIONS_KEPT)
+    changes: StateChanges = {"proposals": rest, "decisions": decisions}
     if not record.confirmed:
-        return {"proposals": rest}
-    plan = applied(state.plan, proposal)
-    changes: StateChanges = {"proposals": rest, "plan": plan}
+        return changes
+    plan = applied(state.plan, record.edited or proposal)
+    changes["plan"] = plan
     if plan is not None and plan.sections:
         progress = planned_sections(state.planner_context, plan.sections)
         changes["planner_context"] = replace(state.planner_context, section_progress=progress)
     return changes
+
+
+def _decision(state: RunState, record: PlanUpdateDecided, at: str) -> tuple[Decision, ...]:
+    """The decision as the planner hears of it. That a policy accepts everything is nothing to tell."""
+    if record.confirmed and record.by == "policy":
+        return ()
+    proposal, edited = state.proposals[0], record.edited
+    return (
+        Decision(
+            proposed=changed_lines(state.plan, proposal),
+            decision="rejected" if not record.confirmed else "confirmed" if edited is None else "edited",
+            decided=changed_lines(state.plan, edited) if edited is not None else None,
+            reason=record.comment,
+            by=record.by,
+            stage_id=proposal.stage_id if proposal.workflow is None else None,
+            timestamp=at,
+        ),
+    )
 
 
 def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> StateChanges:
