@@ -96,7 +96,7 @@ test-llm: $(VENV)/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM 
 	@test -n "$$NBCC_LOCAL_LLM" || { echo 'make test-llm needs NBCC_LOCAL_LLM, the address of a served model.' >&2; exit 1; }
 	$(RUN) pytest -m local_llm --timeout 900 -o faulthandler_timeout=1000 $(TESTS)
 
-kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, the biggest outputs (some minutes)
+kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, 2,000 random stops, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)
 
 mutants: $(VENV)/.dev-ready ## change the code in random places and count what the quick tests notice (SEED=7 SAMPLE=100; up to 45 minutes)

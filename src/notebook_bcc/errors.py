@@ -16,7 +16,8 @@ BccError
 ├── PlannerFailed           the planner gave no usable answer
 │   ├── PlannerUnreachable  no answer at all; trying again may help
 │   ├── PlannerAnswerInvalid an answer that is not one
-│   │   └── PlannerRefused  it declined to answer, or a filter kept the answer back
+│   │   ├── PlannerRefused  it declined to answer, or a filter kept the answer back
+│   │   └── RequestRejected it wants another token, or a field of the request is wrong for it
 │   ├── RequestRefused      it answered that it cannot answer this: something else must be asked
 │   │   ├── PositionUnknown  it does not know the stage or step that it is asked about
 │   │   └── EvidenceMissing  the observation lacks variables that it judges by
@@ -182,6 +183,17 @@ class PlannerRefused(PlannerAnswerInvalid):
 
     def __init__(self, *, planner: str, reason: str) -> None:
         super().__init__(planner=planner, reason=f"it declined to answer: {reason}")
+
+
+class RequestRejected(PlannerAnswerInvalid):
+    """It answered that it wants another token (401, 403) or that a field of the request is wrong (422).
+
+    A person must change something first: neither its fallback endpoint nor going on without an answer helps.
+    """
+
+    def __init__(self, *, planner: str, reason: str, status: int) -> None:
+        self.status = status
+        super().__init__(planner=planner, reason=reason)
 
 
 class RequestRefused(PlannerFailed):

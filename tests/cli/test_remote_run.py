@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,21 @@ def test_a_goal_is_enough_and_resume_finds_the_planner_again(shell: Shell, servi
     done = shell("resume", "last", "--max-actions", "0")
     assert done.returncode != Exit.COMPLETED, "without its token nobody answers"
     assert "HTTP 401" in done.stdout
+
+
+def test_one_ctrl_c_does_not_wait_for_a_planner_that_says_nothing(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(60)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with shell.background("run", "--planner", url, "--goal", "Count") as command:
+            asked, _ = listening.accept()
+            with asked:
+                assert asked.recv(4) == b"POST"
+                command.press(signal.SIGINT, until="Resume with: nbcc resume")
+                # The connection is still open: whoever waited for an answer would wait now.
+                assert command.exit_code() == Exit.STOPPED, command.said
+    (facts,) = shell.json("status", "last")
+    assert (facts["stopped"], facts["state"]) == ("paused", "idle")
 
 
 def test_another_planner_takes_over_and_is_remembered(shell: Shell, tmp_path: Path) -> None:

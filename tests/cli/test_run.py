@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 from collections.abc import Iterator
@@ -111,6 +112,24 @@ def test_a_run_that_misses_its_goal_fails_and_says_how_to_go_on(shell: Shell) ->
     assert "ZeroDivisionError" in done.stdout
     assert "nbcc resume" in done.stdout
     assert shell("run", "bad.yaml", "--on-unachieved", "skip", "--no-verify").returncode == Exit.COMPLETED
+
+
+SILENT = (
+    "stages: [{id: s, steps: [{id: t, behaviors: [{fail_feedback: {times: 4, retry_after: 0}, "
+    "actions: [{code: x = 1}]}]}]}]"
+)
+
+
+def test_a_planner_that_does_not_judge_stops_the_run_and_the_cell_is_not_run_again(shell: Shell) -> None:
+    shell.write("silent.yaml", SILENT)
+    done = shell("run", "silent.yaml", "--no-verify")
+    assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+    assert "--on-outage fallback" in done.stdout
+    done = shell("resume", "last", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    kinds = [entry["kind"] for entry in shell.json("show", "last")]
+    assert kinds.count("action_received") == 2
+    assert shell("run", "silent.yaml", "--no-verify", "--on-outage", "fallback").returncode == Exit.FAILED
 
 
 @pytest.mark.parametrize("place", ["other runs", "nbcc-runs", ""])
@@ -233,6 +252,28 @@ def test_another_process_cancels_a_run(shell: Shell) -> None:
     assert (facts["status"], facts["detail"]) == ("cancelled", "enough")
 
 
+def test_a_pause_that_is_followed_by_a_cancel_ends_cancelled(shell: Shell) -> None:
+    with slow_run(shell) as command:
+        assert shell("pause", "last").returncode == 0
+        done = shell("cancel", "last", "--comment", "enough")
+        assert done.returncode == 0, done.stderr
+        assert command.exit_code() == Exit.CANCELLED, command.said
+    assert shell.json("status", "last")[0]["status"] == "cancelled"
+
+
+@pytest.mark.parametrize("told", ["--journal", "--log"])
+def test_who_follows_a_run_is_let_go_when_it_ends(shell: Shell, told: str) -> None:
+    with slow_run(shell) as command, shell.background("show", "last", told, "--follow") as follower:
+        wait_until(lambda: ("waiting" if told == "--journal" else "kernel") in follower.said)
+        let_go(shell)
+        assert command.exit_code() == Exit.COMPLETED, command.said
+        assert follower.exit_code() == Exit.COMPLETED, follower.said
+        assert ('"run_stopped"' if told == "--journal" else "completed") in follower.said
+    done = shell("show", "last", told, "--follow")
+    assert done.returncode == Exit.COMPLETED
+    assert len(done.stdout.splitlines()) > 5
+
+
 def test_another_process_pauses_a_run(shell: Shell) -> None:
     with slow_run(shell) as command:
         assert shell("pause", "last").returncode == 0
@@ -245,9 +286,24 @@ def test_another_process_answers_and_carries_on(shell: Shell) -> None:
     done = shell("run", "propose.yaml", "--no-verify")
     assert done.returncode == Exit.STOPPED
     assert "nbcc confirm" in done.stdout
+    (facts,) = shell.json("status", "last")
+    number = facts["waiting"]["answers"]
+    assert facts["waiting"]["change"] == ["  only", "    first", "+   extra"]
+    assert re.search(rf"change +{number} waits for an answer\n +\+   extra\n", shell("status", "last").stdout)
+    shown = f"change {number} of the plan waits for an answer\n    only\n      first\n  +   extra\n"
+    assert shown in shell("show", "last").stdout
+    assert shown in shell("show", "last", "--plan").stdout + "\n"
     assert shell("reject", "last", "--runs", "elsewhere").returncode == Exit.USAGE
-    done = shell("confirm", "last", "--resume")
+    other = shell("confirm", "last", "--answers", str(number - 1))
+    assert (other.returncode, other.stdout) == (Exit.USAGE, "")
+    assert f"change {number - 1} of the plan" in other.stderr
+    done = shell("confirm", "last", "--answers", str(number), "--comment", "why not", "--resume")
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    assert "+   extra" in done.stdout
+    late = shell("reject", "last")
+    assert late.returncode == Exit.USAGE
+    assert "the last one was accepted by" in late.stderr
+    assert "waiting" not in shell.json("status", "last")[0]
     plan = shell("show", "last", "--plan").stdout
     assert "[x] extra" in plan
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.play import SKIP, one_step, play, run_code, scripted, workflow
+from engine.play import AUTO, SKIP, one_step, play, run_code, scripted, workflow
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
@@ -160,7 +160,8 @@ async def test_trouble_on_the_way_to_the_planner_is_a_warning_of_the_run_and_no_
 
 async def test_planning_that_fails_at_a_behaviors_end_does_not_end_as_success() -> None:
     behavior = Behavior(run_code("x = 1"), fail_feedback=Fail(times=99))
-    played = await play(one_step(behavior))
+    fallback = AUTO.model_copy(update={"on_outage": "fallback"})
+    played = await play(one_step(behavior), policies=fallback)
     assert played.state.fsm is State.ERROR
     assert played.state.stopped is not None
     assert played.state.stopped.reason == "failed"

@@ -513,12 +513,14 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         PlanUpdateDecided(confirmed=True),
         {
             "proposals": (),
+            "decisions": ...,
             "plan": ...,
             "planner_context": PlannerContext(section_progress=SectionProgress(all=("intro",))),
         },
         BEFORE,
     ),
-    (PlanUpdateDecided(confirmed=False), {"proposals": ()}, BEFORE),
+    (PlanUpdateDecided(confirmed=False), {"proposals": (), "decisions": ...}, BEFORE),
+    (PlanUpdateDecided(confirmed=False, by="policy"), {"proposals": (), "decisions": ...}, BEFORE),
     (
         ProposalDropped(reason="too late"),
         {**warned("a change of the plan was dropped: too late"), "proposals": ()},

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from notebook_bcc.journal.records import (
     RunStarted,
     RunStopped,
 )
+from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import ActionData, Generated
 from notebook_bcc.protocol.dialects import request_bytes
@@ -178,6 +181,35 @@ async def _carried_out(runner: Runner) -> None:
     async with asyncio.timeout(30):
         async for _ in runner.run():
             pass
+
+
+@pytest.mark.parametrize("number", range(8))
+async def test_a_planner_that_stops_its_own_run_stops_it_there_and_nowhere_else(number: int, tmp_path: Path) -> None:
+    journal, questions = SqliteJournal.create(tmp_path / "journal"), itertools.count()
+    runner: list[Runner] = []
+
+    class Stopping(Observing):
+        async def plan(self, request: Request) -> PlanningResponse:
+            if next(questions) == number:
+                runner[0].stop("now")
+            return await super().plan(request)
+
+    for _ in range(2):
+        runner[:] = [Runner(planner=Stopping(), kernel=ScriptedKernel(), journal=journal)]
+        await runner[0].load()
+        resumed = runner[0].state.stopped is not None
+        await runner[0].begin(RunResumed() if resumed else RunStarted(run_id="run", policies=AUTO))
+        async with asyncio.timeout(30):
+            async for _entry in runner[0].run():
+                pass
+        stopped = runner[0].state.stopped
+        assert stopped is not None
+        if stopped.reason == "completed":
+            break
+        assert stopped == RunStopped(reason="interrupted", detail="now")
+    await journal.close()
+    assert stopped == RunStopped(reason="completed")
+    assert runner[0].state.kernel.variables == {"a": 1, "b": 2, "c": 3}
 
 
 class Silent(Observing):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
+import re
 import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -12,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from engine.play import IMPATIENT, Played, one_step, play, run_code, workflow
+from engine.play import AUTO, IMPATIENT, Played, one_step, play, run_code, workflow
 from notebook_bcc.errors import (
     JudgementMalformed,
     PlannerAnswerInvalid,
     PlannerFailed,
     PlannerUnreachable,
     RequestRefused,
+    RequestRejected,
     StreamBroken,
 )
 from notebook_bcc.fsm.machine import is_final
@@ -34,6 +37,7 @@ from planners.fault_proxy import (
     Exchange,
     Fault,
     FaultProxy,
+    answer_well,
     raw,
     reset,
     reset_after,
@@ -130,11 +134,21 @@ REFUSALS: dict[str, tuple[Fault, type[PlannerFailed], str]] = {
     "425": (status("425 Too Early"), PlannerUnreachable, "425"),
     "429": (status("429 Too Many Requests", retry_after="0"), PlannerUnreachable, "429"),
     "400": (status("400 Bad Request", b"nonsense"), PlannerAnswerInvalid, "nonsense"),
-    "401": (status("401 Unauthorized"), PlannerAnswerInvalid, "token"),
-    "403": (status("403 Forbidden"), PlannerAnswerInvalid, "token"),
+    "401": (status("401 Unauthorized"), RequestRejected, "DSLC_TOKEN, or --token-file"),
+    "403": (status("403 Forbidden"), RequestRejected, "DSLC_TOKEN or --token-file"),
     "404": (status("404 Not Found"), PlannerAnswerInvalid, "address"),
     "409": (status("409 Conflict", b'{"error": {"message": "rows are needed"}}'), RequestRefused, "rows are needed"),
-    "422": (status("422 Unprocessable", b'{"detail": "progress: missing"}'), PlannerAnswerInvalid, "progress: missing"),
+    "422": (status("422 Unprocessable", b'{"detail": "progress: missing"}'), RequestRejected, "progress: missing"),
+    "422 of FastAPI": (
+        status("422 Unprocessable", b'{"detail": [{"loc": ["body", "observation", "location"], "msg": "Required"}]}'),
+        RequestRejected,
+        r"422 \w+ \w+: observation\.location: Required$",
+    ),
+    "422 of ours": (
+        status("422 Unprocessable", b'{"error": {"message": "no.", "problems": [{"path": "a.b", "problem": "is 1"}]}}'),
+        RequestRejected,
+        "no. a.b: is 1$",
+    ),
     "501": (status("501 Not Implemented"), PlannerAnswerInvalid, "501"),
     "redirect": (status("307 Temporary Redirect", location="http://other.test/"), PlannerAnswerInvalid, "other.test"),
     "wrong content type": (
@@ -386,6 +400,7 @@ PASSING = [
     if kind is PlannerUnreachable and name not in ("slow headers", "dripping headers")
 ]
 LASTING = [name for name, (_, kind, _) in REFUSALS.items() if kind is PlannerAnswerInvalid]
+REJECTED = [name for name, (_, kind, _) in REFUSALS.items() if kind is RequestRejected]
 
 
 @pytest.mark.parametrize("path", ["/planning", "/generating"])
@@ -413,6 +428,24 @@ async def test_a_refused_behavior_is_asked_for_at_the_spare_endpoint(name: str) 
         played = await carried_out(server)
     whole(played)
     assert "cannot be used: POST /generating: " in played.records(Warned)[0].message
+
+
+@pytest.mark.parametrize("name", REJECTED)
+@pytest.mark.parametrize(("path", "before"), [("/generating", 0), ("/planning", 0), ("/planning", 2), ("/planning", 3)])
+async def test_a_server_that_wants_another_token_or_field_stops_the_run(name: str, path: str, before: int) -> None:
+    fault, _, words = REFUSALS[name]
+    planner = scripted()
+    async with FaultProxy(planner) as server:
+        server.fail(path, *[functools.partial(answer_well, planner=planner)] * before, fault)
+        played = await carried_out(server)
+        assert played.state.stopped is not None
+        assert played.state.stopped.reason == "interrupted"
+        assert re.search(words, played.state.stopped.detail)
+        assert server.heard_at("/generate") == []
+        assert played.sources == ([] if before < 3 else list(SOURCES)), "no code is run without an answer"
+        whole(await carried_out(server, played.journal))
+        bodies = [heard.body for heard in server.heard_at(path)]
+        assert bodies[before] == bodies[before + 1]
 
 
 @pytest.mark.parametrize("name", LASTING)
@@ -458,7 +491,8 @@ async def test_planning_that_fails_is_degraded_and_said() -> None:
     async with FaultProxy(scripted()) as server:
         planner = RemotePlanner(server.url)
         server.fail("/planning", *[reset] * 3)
-        played = await play(planner, start={"workflow": workflow("step")})
+        fallback = AUTO.model_copy(update={"on_outage": "fallback"})
+        played = await play(planner, start={"workflow": workflow("step")}, policies=fallback)
         await planner.close()
     assert any(answered.degraded for answered in played.records(PlanningAnswered))
     assert any("degraded" in warning.message for warning in played.records(Warned))

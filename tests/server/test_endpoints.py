@@ -51,6 +51,19 @@ async def test_the_planner_sees_the_request_as_it_was_sent() -> None:
     assert counting.asked == [Request.parse(sent)]
 
 
+@pytest.mark.parametrize("path", ["/planning", "/generating", "/v1/reflection", "/v1/actions"])
+async def test_a_newer_version_of_the_protocol_is_answered_and_said_once(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = [body(ids=("run", str(number))) for number in range(3)]
+    for one in asked:
+        one["options"]["protocol_version"] = "9.1"
+    async with service(Counting().planner) as client:
+        answers = [await client.post(path, json=one) for one in asked]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert caplog.text.count("protocol version '9.1' is newer") == 1
+
+
 @pytest.mark.parametrize("path", ["/generating", "/generate"])
 async def test_actions_come_as_lines_when_a_stream_is_wanted(path: str) -> None:
     async with service(script()) as client:

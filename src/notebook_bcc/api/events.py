@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
-from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.journal.records import Record, RunStopped
 from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.history import read_entries
@@ -51,38 +49,13 @@ async def watched(folder: RunFolder, words: Words, *, after: int = 0) -> AsyncGe
 async def _entries(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
     """All there are, then those that are being written, until a stop."""
     seen, has_stopped = 0, False
-    while True:
-        is_carried_out = lock_holder(folder.lock) is not None
-        async for entry in read_entries(folder, journals(), after=seen):
-            yield entry
-            seen, has_stopped = entry.seq, isinstance(entry.record, RunStopped) and entry.seq > after
-        if has_stopped or not is_carried_out:
-            return
-        async with contextlib.aclosing(_followed(folder, after=seen)) as entries:
-            async for entry in entries:
-                yield entry
-                seen = entry.seq
-                if isinstance(entry.record, RunStopped):
-                    return
-
-
-async def _followed(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
-    """Entries as they are written, as long as somebody writes."""
-    async with contextlib.aclosing(_following(folder, after=after)) as source:
-        while True:
-            coming = asyncio.ensure_future(anext(source))
-            try:
-                while not coming.done():
-                    await asyncio.wait([coming], timeout=_LOOK_EVERY)
-                    if not coming.done() and lock_holder(folder.lock) is None:
-                        return
-            finally:
-                if not coming.done():
-                    coming.cancel()
-                    await asyncio.wait([coming])
-            yield coming.result()
-
-
-async def _following(folder: RunFolder, *, after: int) -> AsyncGenerator[Entry, None]:
-    async for entry in read_entries(folder, journals(), after=after, follow=True):
+    async for entry in read_entries(folder, journals()):
         yield entry
+        seen, has_stopped = entry.seq, isinstance(entry.record, RunStopped) and entry.seq > after
+    if has_stopped:
+        return
+    async with contextlib.aclosing(read_entries(folder, journals(), after=seen, follow=True)) as entries:
+        async for entry in entries:
+            yield entry
+            if isinstance(entry.record, RunStopped):
+                return

@@ -15,6 +15,7 @@ from notebook_bcc.settings import Settings, read_address, read_settings, read_to
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
+OnOutage = Literal["stop", "fallback"]
 NotebookDetail = Literal["summary", "cells"]
 FilePath = str | PathLike[str]
 Table = Any  # Any: a path, or a DataFrame of a library that we do not import
@@ -63,6 +64,7 @@ class RunOptions:
     confirm: Confirm | None = None
     on_error: OnError | None = None
     on_unachieved: OnUnachieved | None = None
+    on_outage: OnOutage | None = None
     strict_actions: bool | None = None
     interactive: bool | None = None
     max_actions: int | None = None
@@ -86,6 +88,7 @@ class RunOptions:
             confirm=self.confirm,
             on_error=self.on_error,
             on_unachieved=self.on_unachieved,
+            on_outage=self.on_outage,
             strict_actions=self.strict_actions,
             stream=self.stream,
             notebook_detail=self.notebook_detail,
@@ -164,6 +167,7 @@ class RunKeywords(TypedDict, total=False):
     confirm: Confirm | None
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
+    on_outage: OnOutage | None
     strict_actions: bool | None
     interactive: bool | None
     max_actions: int | None
@@ -217,6 +221,7 @@ class ResumeKeywords(TypedDict, total=False):
     confirm: Confirm | None
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
+    on_outage: OnOutage | None
     strict_actions: bool | None
     stream: bool | None
     notebook_detail: NotebookDetail | None

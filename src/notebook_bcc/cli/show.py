@@ -21,6 +21,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
+from notebook_bcc.views.overview import change_lines
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals
 
@@ -34,7 +35,9 @@ async def show_command(
     history: Annotated[bool, typer.Option("--history", help="The transitions of the state machine.")] = False,
     log: Annotated[bool, typer.Option("--log", help="The run told again, as `nbcc run` told it.")] = False,
     journal: Annotated[bool, typer.Option("--journal", help="The journal's entries as JSON, one a line.")] = False,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log or --journal: wait for more.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="With --log or --journal: wait for more, until the run ends.")
+    ] = False,
     runs: RunsOption = None,
     as_json: JsonOption = False,
     lang: LangOption = None,
@@ -54,6 +57,10 @@ async def show_command(
     parts: list[Iterator[str]] = []
     if plan or short:
         parts.append(plan_lines(state))
+    if (plan or short) and (lines := change_lines(state)):
+        parts.append(
+            iter([f"change {state.machine.entered} of the plan waits for an answer", *(f"  {one}" for one in lines)])
+        )
     if cells or short:
         parts.append(_cell_lines(state, whole=cells))
     if history:

@@ -19,6 +19,7 @@ from notebook_bcc.planners.interface import Planner, StreamWarning
 from notebook_bcc.planners.remote.planner import RemotePlanner
 from notebook_bcc.protocol.messages import BehaviorFeedback, Options, PlanningResponse, Request
 from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.version import PROTOCOL_VERSION
 from notebook_bcc.protocol.vocabulary import Dialect
 
 _log = logging.getLogger(__name__)
@@ -229,7 +230,13 @@ class ApiClient:
         return request_of(state, stage_id=stage_id, step_id=step_id, options=self._options(stream=stream))
 
     def _options(self, *, stream: bool) -> Options:
-        return Options(stream=stream, request_id=uuid.uuid4().hex, run_id=self._client_id, attempt=1)
+        return Options(
+            stream=stream,
+            request_id=uuid.uuid4().hex,
+            run_id=self._client_id,
+            attempt=1,
+            protocol_version=PROTOCOL_VERSION,
+        )
 
     def _require_open(self) -> None:
         if not self._finalizer.alive:

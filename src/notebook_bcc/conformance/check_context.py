@@ -14,6 +14,7 @@ from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.stream import Stream, read_stream
 from notebook_bcc.conformance.walk import Walker
 from notebook_bcc.protocol.messages import Options, PlanningResponse
+from notebook_bcc.protocol.version import PROTOCOL_VERSION
 
 NOWHERE = skipped("the workflow did not come to a place where this could be asked")
 
@@ -39,7 +40,12 @@ class CheckContext:
     def ids(self) -> Options:
         """The ids of a question that was never asked before."""
         self._requests += 1
-        return Options(request_id=f"{self._run_id}.check.{self._requests}", run_id=self._run_id, attempt=1)
+        return Options(
+            request_id=f"{self._run_id}.check.{self._requests}",
+            run_id=self._run_id,
+            attempt=1,
+            protocol_version=PROTOCOL_VERSION,
+        )
 
     def start_request(self) -> Json:
         """The very first question of a run: everything is empty."""

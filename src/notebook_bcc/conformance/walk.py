@@ -21,7 +21,8 @@ from notebook_bcc.conformance.stream import read_stream
 from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.fold.tracking import unique
-from notebook_bcc.engine.planner_session import PLAN_REFUSED, Asking
+from notebook_bcc.engine.judgements import PLAN_REFUSED
+from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.runner import Runner, utc_now
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import ActionMalformed

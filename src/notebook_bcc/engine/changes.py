@@ -25,6 +25,7 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse
+from notebook_bcc.protocol.observation import Decision
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import Event
@@ -62,6 +63,7 @@ class StateChanges(TypedDict, total=False):
     filter: ContextFilter | None
     target: tuple[str | None, str | None] | None
     proposals: tuple[PlanProposal, ...]
+    decisions: tuple[Decision, ...]
     detour: Detour | None
     kernel: KernelState
     planner_context: PlannerContext

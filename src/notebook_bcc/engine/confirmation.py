@@ -59,4 +59,6 @@ class Confirmation:
 
 
 def _decided(command: Command) -> PlanUpdateDecided:
-    return PlanUpdateDecided(confirmed=command.kind == "confirm", comment=command.comment, who=command.by)
+    confirmed = command.kind == "confirm"
+    edited = command.edited if confirmed else None
+    return PlanUpdateDecided(confirmed=confirmed, comment=command.comment, who=command.by, edited=edited)

@@ -80,7 +80,7 @@ class Inbox:
             # An answer is decided on first: a resume does not look at commands before one that was taken.
             return ()
         stray = [posted.command for posted in self._commands if posted.command.kind in _ANSWERS]
-        warned = [Warned(message=_waits_no_more(command)) for command in stray]
+        warned = [Warned(message=_waits_no_more(command), effect=False) for command in stray]
         return (*self.take("pause", *_ANSWERS), *warned)
 
     def answer(self, state: RunState) -> Command | None:

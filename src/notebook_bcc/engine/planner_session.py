@@ -11,36 +11,35 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from dataclasses import dataclass, field
 from typing import Any
 
-from notebook_bcc.engine.changes import evolve
-from notebook_bcc.engine.fold.context_update import proposals_of, proposed
-from notebook_bcc.engine.observation.observe import observe
-from notebook_bcc.engine.plan_changes import applied, changes_nothing, proposal_problem
+from notebook_bcc.engine.judgements import answered, judged_beside, unanswered, worth_a_retry
 from notebook_bcc.engine.reduce import action_digest
-from notebook_bcc.engine.requests import Outgoing, generating_request, pending_stream, planning_request
+from notebook_bcc.engine.requests import (
+    Outgoing,
+    generating_request,
+    pending_stream,
+    planning_request,
+    repair_request,
+)
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
 from notebook_bcc.errors import (
-    JudgementMalformed,
     KernelDied,
-    PlannerAnswerInvalid,
     PlannerBudgetSpent,
     PlannerFailed,
     PlannerUnreachable,
     RequestRefused,
+    RequestRejected,
 )
 from notebook_bcc.fsm.machine import next_state
 from notebook_bcc.journal.records import (
     ActionReceived,
     ActionsQueued,
-    BehaviorJudged,
-    Faulted,
     GeneratingAsked,
     GeneratingEnded,
     GeneratingFailed,
     KernelLost,
     ModelAsked,
     ModelMessage,
-    PlanningAnswered,
     PlanningAsked,
     Purpose,
     Record,
@@ -52,15 +51,13 @@ from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import ActionData, JudgesBeside, Planner, StreamWarning
 from notebook_bcc.planners.model_exchange import AsksModels, ModelExchange
 from notebook_bcc.protocol.limits import budget_of
-from notebook_bcc.protocol.messages import Options, PlanningResponse, RepairWanted, Request
+from notebook_bcc.protocol.messages import RepairWanted
 from notebook_bcc.protocol.vocabulary import Event, State
 
 _log = logging.getLogger(__name__)
 
 Batch = tuple[Record, ...]
 _Item = ActionData | StreamWarning | StreamEnd
-
-PLAN_REFUSED = "the planner's plan is refused: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ class PlannerSession:
             self._models.allow(budget_of(state.limits), state.spent)
 
     async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
-        """A question and its answer. Without one after all retries: the fallback, marked as degraded, and a WARN."""
+        """A question and its answer. Without one after all retries the run stops, or goes on by the fallback answer."""
         outgoing = planning_request(state, purpose)
         request_id, attempt = outgoing.request_id, outgoing.attempt
         started = self._timer()
@@ -150,8 +147,8 @@ class PlannerSession:
                 with self._waits():
                     response = await self._planner.plan(outgoing.sent(number))
             except PlannerFailed as failure:
-                if number == attempt + self._asking.retries or not _worth_a_retry(failure):
-                    yield self._degraded(request_id, purpose, state, failure)
+                if number == attempt + self._asking.retries or not worth_a_retry(failure):
+                    yield unanswered(request_id, purpose, state, failure)
                     return
                 yield (Warned(message=f"{failure}; trying again", effect=False),)
                 with self._waits():
@@ -160,18 +157,6 @@ class PlannerSession:
             seconds = round(self._timer() - started, 6)
             yield answered(request_id, purpose, state, response, seconds)
             return
-
-    def _degraded(self, request_id: str, purpose: Purpose, state: RunState, failure: PlannerFailed) -> Batch:
-        if isinstance(failure, JudgementMalformed):
-            # Nobody knows what it wanted to say. A resume asks the same question again.
-            return (RunStopped(reason="interrupted", detail=str(failure)),)
-        if isinstance(failure, RequestRefused) or (purpose == "start" and state.plan is None):
-            return (Faulted(reason=str(failure)),)
-        fallback = PlanningResponse()
-        return (
-            PlanningAnswered(request_id=request_id, purpose=purpose, response=fallback, degraded=True),
-            Warned(message=f"planning failed and was degraded: {failure}", effect=False),
-        )
 
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:
         """Ask for a behavior. What had arrived before this process took over is skipped, if it is the same again."""
@@ -208,12 +193,15 @@ class PlannerSession:
                 if isinstance(failure, PlannerBudgetSpent):
                     yield (GeneratingFailed(received=skip, error=failure.reason, out_of_budget=True),)
                     return
+                if isinstance(failure, RequestRejected):
+                    yield (RunStopped(reason="interrupted", detail=str(failure)),)
+                    return
                 refused = isinstance(failure, RequestRefused)
                 if fallback or refused:
                     yield (GeneratingFailed(received=skip, error=str(failure), refused=refused),)
                     return
                 yield (Warned(message=f"{failure}; trying again", effect=False),)
-                if _worth_a_retry(failure):
+                if worth_a_retry(failure):
                     with self._waits():
                         await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                     number += 1
@@ -321,10 +309,9 @@ class PlannerSession:
         """The planner's repaired source for a failed cell; a planner that fails has no idea."""
         asked = state.behavior.asked
         request_id = _repair_id(state.run_id if asked is None else asked.request_id, wanted)
-        options = Options(request_id=request_id, run_id=state.run_id, attempt=1, repair=wanted)
         await self._durable()
         try:
-            return await self._planner.repair(Request(observation=observe(state), options=options))
+            return await self._planner.repair(repair_request(state, request_id, wanted))
         except PlannerFailed:
             return None
 
@@ -378,11 +365,6 @@ def _model_asked(exchange: ModelExchange) -> ModelAsked:
     )
 
 
-def _worth_a_retry(failure: PlannerFailed) -> bool:
-    """An answer that is none will be none again; silence, a broken line and a torn judgement may pass."""
-    return isinstance(failure, JudgementMalformed) or not isinstance(failure, PlannerAnswerInvalid | RequestRefused)
-
-
 def _rest(items: Sequence[_Item], digest: int, arrived: int) -> Batch:
     """The records of what was left of a stream."""
     actions: list[Any] = []
@@ -405,82 +387,3 @@ def _repair_id(asked: str, wanted: RepairWanted) -> str:
     """The same for the same failure of a cell, also after a crash; another one for whatever else happens to it."""
     failure = f"{wanted.source}\0{wanted.error_name}\0{wanted.error}".encode(errors="replace")
     return f"{asked}.repair.{wanted.cell_id}.{wanted.attempt}.{zlib.crc32(failure):08x}"
-
-
-def answered(request_id: str, purpose: Purpose, state: RunState, response: PlanningResponse, seconds: float) -> Batch:
-    """The answer as far as it can be used; a plan that cannot be applied, or a place that does not exist, is said."""
-    if purpose == "feedback" and state.behavior.beside is not None:
-        response = _completed_by(state.behavior.beside, response)
-    problems: list[Record] = _remarks(purpose, state, response)
-    update = response.context_update
-    # `now` has what only fills in; `then` has also what waits for its confirmation, which later parts may build on.
-    now = then = state
-    for proposal in proposals_of(state, update):
-        problem = "" if changes_nothing(then.plan, proposal) else proposal_problem(then, proposal)
-        repeated = proposal in state.proposals
-        if not problem and not repeated:
-            now = evolve(now, **proposed(now, proposal))
-            then = evolve(then, plan=applied(then.plan, proposal))
-            continue
-        dropped = "workflow_update" if proposal.workflow is not None else "stage_steps_update"
-        update = update.model_copy(update={dropped: None})
-        if repeated:
-            # It waits already: a planner that goes by the observation alone proposes it until it is decided.
-            continue
-        fatal = state.plan is None and proposal.workflow is not None
-        problems.append(Faulted(reason=problem) if fatal else Warned(message=f"{PLAN_REFUSED}{problem}"))
-    unknown = _unknown_target(now, response)
-    if unknown:
-        problems.append(Faulted(reason=unknown))
-        advice = response.transition.model_copy(update={"next_stage_id": None, "next_step_id": None})
-        response = response.model_copy(update={"transition": advice})
-    if update is not response.context_update:
-        response = response.model_copy(update={"context_update": update})
-    answer = PlanningAnswered(request_id=request_id, purpose=purpose, response=response, seconds=seconds)
-    return (answer, *problems)
-
-
-def judged_beside(request_id: str, state: RunState, response: PlanningResponse) -> Batch:
-    """What came beside the actions of a behavior, checked like any other answer."""
-    answer, *problems = answered(request_id, "step", state, response, 0.0)
-    used = answer.response if isinstance(answer, PlanningAnswered) else response
-    return (BehaviorJudged(request_id=request_id, response=used), *problems)
-
-
-def _completed_by(beside: PlanningResponse, judged: PlanningResponse) -> PlanningResponse:
-    """The judgement after a behavior; where it says nothing, what came beside the behavior's actions counts."""
-    said, before = judged.transition, beside.transition
-    changes: dict[str, Any] = {}
-    if not ({"target_achieved"} & judged.model_fields_set or {"continue_behaviors"} & said.model_fields_set):
-        changes["target_achieved"] = beside.target_achieved
-        said = said.model_copy(update={"continue_behaviors": before.continue_behaviors})
-    if said.destination is None and before.destination is not None:
-        navigation = {name: getattr(before, name) for name in ("strategy", "next_stage_id", "next_step_id")}
-        said = said.model_copy(update=navigation)
-    return judged.model_copy(update={**changes, "transition": said})
-
-
-def _remarks(purpose: Purpose, state: RunState, response: PlanningResponse) -> list[Record]:
-    """What of an answer does not count, where the rest of it does."""
-    said: list[str] = []
-    if purpose == "feedback" and response.target_achieved and response.transition.continue_behaviors:
-        said.append("the planner says that the target is achieved and that behaviors continue: they continue")
-    for name, value in response.context_update.variables.items():
-        if name in state.kernel.variables and state.kernel.variables[name] != value:
-            said.append(f"context_update.variables: {name!r} is a variable of the kernel, whose value stays")
-    return [Warned(message=text, effect=False) for text in said]
-
-
-def _unknown_target(state: RunState, response: PlanningResponse) -> str:
-    target = response.transition.destination
-    if target is None:
-        return ""
-    # Before the start the first stage is the one that is entered.
-    first = state.plan.stages[0].id if state.plan is not None else None
-    stage_id, step_id = target[0] or state.position.stage_id or first, target[1]
-    stage = state.plan.stage(stage_id or "") if state.plan is not None else None
-    if stage is None:
-        return f"the planner wants to go to stage {stage_id!r}, which is not in the plan"
-    if step_id is not None and stage.step(step_id) is None:
-        return f"the planner wants to go to step {step_id!r}, which is not in stage {stage.id!r}"
-    return ""

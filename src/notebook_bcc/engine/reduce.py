@@ -38,8 +38,9 @@ from notebook_bcc.engine.fold.questions import (
 )
 from notebook_bcc.engine.fold.tracking import note_variables
 from notebook_bcc.engine.fold.transitions import apply_transition
-from notebook_bcc.engine.plan_changes import applied
+from notebook_bcc.engine.plan_changes import applied, changed_lines
 from notebook_bcc.engine.state import (
+    DECISIONS_KEPT,
     TAKEN_KEPT,
     KernelState,
     KernelStep,
@@ -86,8 +87,9 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import ActionProblem
-from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.observation import Decision, SectionProgress
 from notebook_bcc.protocol.vocabulary import Event, State
 
 
@@ -152,6 +154,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         context = state.planner_context
         changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
+    if record.inputs or _shows_more(state.policies, record.policies):
         # The planner is to hear of it: what nobody has answered is asked anew.
         changes |= {"asked": None, "asked_from": None}
         if not state.behavior.received and not state.behavior.queue:
@@ -165,6 +168,11 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
     if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
         changes["kernel_spec"] = kernel
     return changes
+
+
+def _shows_more(before: Policies, now: Policies | None) -> bool:
+    """Whether requests look otherwise from here on."""
+    return now is not None and (before.notebook_detail, before.stream) != (now.notebook_detail, now.stream)
 
 
 def _recovery(state: RunState, record: RunResumed) -> str:
@@ -347,14 +355,34 @@ def _promotion_failed(state: RunState, record: PromotionFailed, at: str) -> Stat
 
 def _plan_update_decided(state: RunState, record: PlanUpdateDecided, at: str) -> StateChanges:
     proposal, rest = state.proposals[0], state.proposals[1:]
+    decisions = bounded(state.decisions, *_decision(state, record, at), keep=DECISIONS_KEPT)
+    changes: StateChanges = {"proposals": rest, "decisions": decisions}
     if not record.confirmed:
-        return {"proposals": rest}
-    plan = applied(state.plan, proposal)
-    changes: StateChanges = {"proposals": rest, "plan": plan}
+        return changes
+    plan = applied(state.plan, record.edited or proposal)
+    changes["plan"] = plan
     if plan is not None and plan.sections:
         progress = planned_sections(state.planner_context, plan.sections)
         changes["planner_context"] = replace(state.planner_context, section_progress=progress)
     return changes
+
+
+def _decision(state: RunState, record: PlanUpdateDecided, at: str) -> tuple[Decision, ...]:
+    """The decision as the planner hears of it. That a policy accepts everything is nothing to tell."""
+    if record.confirmed and record.by == "policy":
+        return ()
+    proposal, edited = state.proposals[0], record.edited
+    return (
+        Decision(
+            proposed=changed_lines(state.plan, proposal),
+            decision="rejected" if not record.confirmed else "confirmed" if edited is None else "edited",
+            decided=changed_lines(state.plan, edited) if edited is not None else None,
+            reason=record.comment,
+            by=record.by,
+            stage_id=proposal.stage_id if proposal.workflow is None else None,
+            timestamp=at,
+        ),
+    )
 
 
 def _proposal_dropped(state: RunState, record: ProposalDropped, at: str) -> StateChanges:

@@ -11,8 +11,9 @@ from notebook_bcc.engine.observation.context_filter import asked_variables, filt
 from notebook_bcc.engine.observation.observe import feedback, observe
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.records import GeneratingAsked, PlanningAsked, Purpose
-from notebook_bcc.protocol.messages import Options, Request
+from notebook_bcc.protocol.messages import Options, RepairWanted, Request
 from notebook_bcc.protocol.observation import Observation
+from notebook_bcc.protocol.version import PROTOCOL_VERSION
 
 _DIGEST_BYTES = 8
 
@@ -71,7 +72,7 @@ def generating_request(state: RunState, summaries: Mapping[str, Any]) -> Outgoin
 def _planning(state: RunState, purpose: Purpose | None, request_id: str, attempt: int) -> Outgoing:
     whole = observe(state)
     reported = feedback(state) if purpose == "feedback" else None
-    options = Options(request_id=request_id, run_id=state.run_id, attempt=1)
+    options = _options(state, request_id)
     request = Request(observation=whole, behavior_feedback=reported, options=options)
     return Outgoing(request, attempt, _digest(request), whole, {})
 
@@ -82,9 +83,25 @@ def _generating(state: RunState, summaries: Mapping[str, Any], request_id: str, 
     observation, warnings = (
         filter_observation(whole, wanted, summaries=summaries) if wanted is not None else (whole, ())
     )
-    options = Options(stream=state.policies.stream, request_id=request_id, run_id=state.run_id, attempt=1)
+    options = _options(state, request_id, stream=state.policies.stream)
     request = Request(observation=observation, options=options)
     return Outgoing(request, attempt, _digest(request), whole, summaries, warnings)
+
+
+def repair_request(state: RunState, request_id: str, wanted: RepairWanted) -> Request:
+    """The question for the source to run instead of a cell that failed."""
+    return Request(observation=observe(state), options=_options(state, request_id, repair=wanted))
+
+
+def _options(state: RunState, request_id: str, *, stream: bool = False, repair: RepairWanted | None = None) -> Options:
+    return Options(
+        stream=stream,
+        request_id=request_id,
+        run_id=state.run_id,
+        attempt=1,
+        repair=repair,
+        protocol_version=PROTOCOL_VERSION,
+    )
 
 
 def _is_same(again: Outgoing, pending: PlanningAsked | GeneratingAsked) -> bool:

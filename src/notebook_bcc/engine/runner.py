@@ -187,8 +187,16 @@ class Runner:
             # Nothing is under way any more; what the run came to is only being synced.
             return
         self._wish = wish
+        if self._task is not None and asyncio.current_task() is self._task:
+            # A planner or a handler of ours asks. A task that cancels itself is cut off where it next waits, which may
+            # be where what it came to is made durable.
+            asyncio.get_running_loop().call_soon(self._cut_off)
+        else:
+            self._cut_off()
+
+    def _cut_off(self) -> None:
         # While it writes, the loop is not cut off: it looks at the wish right after.
-        if self._task is not None and not self._writing:
+        if self._task is not None and self._wish is not None and not self._writing:
             self._task.cancel()
 
     async def _drive(self) -> None:

@@ -18,7 +18,7 @@ from notebook_bcc.journal.records import (
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse, Question
-from notebook_bcc.protocol.observation import SectionProgress
+from notebook_bcc.protocol.observation import Decision, SectionProgress
 from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, PlannerSpec
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputsProduced, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
@@ -28,6 +28,7 @@ from notebook_bcc.protocol.workflow import Stage, Step, Workflow
 HISTORY_KEPT = 50
 EFFECTS_KEPT = 40
 TAKEN_KEPT = 20
+DECISIONS_KEPT = 5
 _CHUNK = 64
 
 
@@ -234,6 +235,7 @@ class RunState:
     filter: ContextFilter | None = None
     target: tuple[str | None, str | None] | None = None
     proposals: tuple[PlanProposal, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     detour: Detour | None = None
     kernel: KernelState = field(default_factory=KernelState)
     planner_context: PlannerContext = field(default_factory=PlannerContext)

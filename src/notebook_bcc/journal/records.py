@@ -384,13 +384,17 @@ class PromotionFailed(RecordBase):
 
 
 class PlanUpdateDecided(RecordBase):
-    """A person, or the policy, answered a proposal. `who` is the person, if they answered from elsewhere."""
+    """A person, or the policy, answered a proposal. `who` is the person, if they answered from elsewhere.
+
+    `edited`: it was confirmed in this form instead of the proposed one.
+    """
 
     kind: Literal["plan_update_decided"] = "plan_update_decided"
     confirmed: bool
     by: Literal["person", "policy"] = "person"
     comment: str = ""
     who: str = ""
+    edited: PlanProposal | None = None
 
 
 class Faulted(RecordBase):
@@ -453,10 +457,12 @@ class Command(RecordBase):
     """What another process may ask of the one that carries the run out.
 
     `by` is the person behind it. An answer names with `answers` the entry that it answers: the transition since which a
-    change of the plan waits. Zero, of an older version: whichever waits.
+    change of the plan waits. Zero, of an older version: whichever waits. `edited`, of a confirm: the change as that
+    person wants it.
     """
 
     kind: Literal["cancel", "pause", "confirm", "reject"]
     comment: str = ""
     by: str = ""
     answers: int = 0
+    edited: PlanProposal | None = None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from typing import Final
 
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry, JournalFactory, JournalReader
+from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.journal.records import ActionCompleted
 from notebook_bcc.lifecycle.folder import RunFolder
+
+_LOOK_SECONDS: Final = 0.2
 
 
 async def load_state(
@@ -28,16 +33,40 @@ async def load_state(
 
 async def read_entries(
     folder: RunFolder, journals: JournalFactory, *, after: int = 0, follow: bool = False
-) -> AsyncIterator[Entry]:
-    """The entries of a run's journal, without disturbing it."""
+) -> AsyncGenerator[Entry, None]:
+    """The entries of a run's journal, without disturbing it. With `follow` also those that come, until nobody carries
+    the run out any more."""
     reader = journals.reader(folder.journal_spec)
     try:
-        source = reader.follow(after=after) if follow else reader.read(after=after)
-        async with contextlib.aclosing(source) as entries:
+        if follow:
+            async with contextlib.aclosing(_while_carried_out(folder, reader, after=after)) as coming:
+                async for entry in coming:
+                    after = entry.seq
+                    yield entry
+        async with contextlib.aclosing(reader.read(after=after)) as entries:
             async for entry in entries:
                 yield entry
     finally:
         await reader.close()
+
+
+async def _while_carried_out(folder: RunFolder, reader: JournalReader, *, after: int) -> AsyncGenerator[Entry, None]:
+    """The entries as they come, as long as a process has the run to itself; the last ones may be missing."""
+    async with contextlib.aclosing(reader.follow(after=after)) as entries:
+        coming = asyncio.ensure_future(anext(entries, None))
+        try:
+            while lock_holder(folder.lock) is not None or coming.done():
+                await asyncio.wait((coming,), timeout=_LOOK_SECONDS)
+                if not coming.done():
+                    continue
+                if (entry := coming.result()) is None:
+                    return
+                yield entry
+                coming = asyncio.ensure_future(anext(entries, None))
+        finally:
+            coming.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await coming
 
 
 async def folded(reader: JournalReader, *, cell_seconds: dict[str, float] | None = None) -> RunState:

@@ -15,13 +15,14 @@ from notebook_bcc import __version__
 from notebook_bcc.engine.detour import given_up, transition_of
 from notebook_bcc.engine.inbox import UPDATE_PENDING, first_answer
 from notebook_bcc.engine.intents import Fire
+from notebook_bcc.engine.plan_changes import proposal_problem
 from notebook_bcc.engine.reduce import fold, reduce
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.errors import JournalCorrupt, JournalFailed, RunLocked, RunRefused
 from notebook_bcc.fsm.machine import is_final, next_state
 from notebook_bcc.journal.interface import Entry, Journal, JournalFactory, JournalReader
 from notebook_bcc.journal.lock import RunLock, lock_holder
-from notebook_bcc.journal.records import Command, PlanUpdateDecided, RunResumed, RunStarted, RunStopped
+from notebook_bcc.journal.records import Command, PlanProposal, PlanUpdateDecided, RunResumed, RunStarted, RunStopped
 from notebook_bcc.lifecycle.deliverables import hand_out
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import (
@@ -257,11 +258,20 @@ async def _ask(folder: RunFolder, command: Command, factories: RunFactories) -> 
 
 
 async def answer_run(
-    folder: RunFolder, *, confirmed: bool, comment: str, factories: RunFactories, by: str = ""
+    folder: RunFolder,
+    *,
+    confirmed: bool,
+    comment: str,
+    factories: RunFactories,
+    by: str = "",
+    edited: PlanProposal | None = None,
+    answers: int = 0,
 ) -> Literal["asked", "left"]:
     """Answer the change of the plan that waits. "left": nobody carries the run out; the answer counts on resume.
 
-    Raises RunRefused when no change waits, or when it was answered before: by whom, and when.
+    `edited` is what it is confirmed as. `answers` is the number of the change that is answered, as `nbcc status` shows
+    it; zero: whichever waits now. Raises RunRefused when no change waits, or another one, or when it was answered
+    before: by whom, and when; and for an edited change that the plan does not allow.
     """
     holder = lock_holder(folder.lock)
     reader = factories.journals.reader(folder.journal_spec)
@@ -270,11 +280,16 @@ async def answer_run(
         if state.fsm not in UPDATE_PENDING:
             said = f"run {folder.run_id!r} is {_condition(state)}: no change of its plan waits for an answer"
             raise RunRefused(said + (f"; the last one was {decided}" if decided else ""))
+        if answers not in (0, state.machine.entered):
+            said = f"change {answers} of the plan of run {folder.run_id!r} does not wait, but {state.machine.entered}"
+            raise RunRefused(said + (f"; the last one was {decided}" if decided else ""))
+        if edited is not None and (problem := proposal_problem(state, edited)):
+            raise RunRefused(f"the edited change cannot be made: {problem}")
         seen = state.commands_seen
         first = first_answer(await reader.commands(after=seen), state)
         if first is None:
             kind: Literal["confirm", "reject"] = "confirm" if confirmed else "reject"
-            command = Command(kind=kind, comment=comment, by=by, answers=state.machine.entered)
+            command = Command(kind=kind, comment=comment, by=by, answers=state.machine.entered, edited=edited)
             mine = await reader.post(command, at=factories.timestamp())
             # Two may answer at once: the order in the inbox decides.
             first = first_answer(await reader.commands(after=seen), state)

@@ -25,7 +25,8 @@ class Policies(_JournalValue):
     """How the client behaves where the protocol leaves it a choice.
 
     `offer`: changes of the plan are put to a person who is there, and accepted where nobody is. `stream`: a behavior is
-    asked for as a stream of actions, or else as one whole answer.
+    asked for as a stream of actions, or else as one whole answer. `on_outage`: no answer to a judgement after all
+    retries stops the run, which asks again when it goes on; or the judgement counts as "neither reached nor continued".
     """
 
     confirm: Literal["ask", "auto", "reject", "offer"] = "ask"
@@ -35,6 +36,7 @@ class Policies(_JournalValue):
     interactive: bool = False
     notebook_detail: Literal["summary", "cells", "figures"] = "summary"
     stream: bool = True
+    on_outage: Literal["stop", "fallback"] = "stop"
 
 
 class Limits(_JournalValue):

@@ -26,13 +26,17 @@ class RepairWanted(Message):
 
 
 class Options(Message):
-    """How to answer. The three ids let a planner answer a repeated request again instead of planning it again."""
+    """How to answer. The three ids let a planner answer a repeated request again instead of planning it again.
+
+    `protocol_version` is that of the one who asks; a newer one than is known is answered too.
+    """
 
     stream: bool = False
     request_id: str | None = None
     run_id: str | None = None
     attempt: int | None = None
     repair: RepairWanted | None = None
+    protocol_version: str | int | float | None = None
 
 
 class ActionProblem(Message):

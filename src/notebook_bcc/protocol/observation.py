@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import AliasChoices, Field
 
@@ -139,6 +139,22 @@ class SectionProgress(Message):
     all: tuple[str, ...] = ()
 
 
+class Decision(Message):
+    """What a person, or a policy that declines, has said to a proposed change of the plan.
+
+    `proposed` are the lines that it adds (`+`), removes (`-`) or changes (`~`); of an edited one, what came of it is in
+    `decided`. `stage_id`: only the steps of that stage were to change.
+    """
+
+    proposed: tuple[str, ...] = ()
+    decision: Literal["confirmed", "rejected", "edited"]
+    decided: tuple[str, ...] | None = None
+    reason: str = ""
+    by: Literal["person", "policy"] = "person"
+    stage_id: str | None = None
+    timestamp: str = ""
+
+
 class Context(Message):
     """What is known: variables, tasks, effects, notebook, state machine."""
 
@@ -155,6 +171,8 @@ class Context(Message):
     workflow_progress: Any | None = None
     outputs_tracking: OutputsTrackingSpec | None = None
     """What the behavior that is asked for promises, as the context filter said it."""
+    decisions: tuple[Decision, ...] | None = None
+    """What people have decided about proposed changes of the plan, the newest few; None: nothing yet."""
 
 
 class Observation(Message):

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from notebook_bcc.errors import BccError, MessageInvalid
 from notebook_bcc.protocol.dialects import request_from_v1
 from notebook_bcc.protocol.messages import Request
+from notebook_bcc.protocol.version import version_remark
 from notebook_bcc.server.answers import Answer, Parts
 from notebook_bcc.server.body import decode, query_fields, read_body
 from notebook_bcc.server.memory import Memory, key_of
@@ -32,6 +33,8 @@ _POSITION = (
 )
 _OBJECTS = ("context", "behavior_feedback")
 _ATTEMPT_DIGITS = 10
+# A client that names another version each time is not let fill the log.
+_REMARKS = 20
 _IDS = ("request_id", "run_id", "attempt")
 
 Source = Callable[[Request], Parts]
@@ -45,6 +48,7 @@ class Endpoints:
         self._memory = memory
         self._metrics = metrics
         self._settings = settings
+        self._remarked: set[str] = set()
 
     async def planning(self, http: HttpRequest) -> Response:
         return await self._whole(http, await self._read(http), self._work.planning)
@@ -72,12 +76,20 @@ class Endpoints:
 
     async def _read(self, http: HttpRequest, parse: Callable[[Any], Request] = Request.parse) -> Request:
         request = _parsed(parse, decode(await read_body(http, self._settings), self._settings))
+        self._remark_version(request)
         # A repeated request has the same body: how often it was sent stands in a header.
         attempt = http.headers.get("x-attempt", "")
         if not (attempt.isascii() and attempt.isdigit() and len(attempt) < _ATTEMPT_DIGITS):
             return request
         options = request.options.model_copy(update={"attempt": int(attempt)})
         return request.model_copy(update={"options": options})
+
+    def _remark_version(self, request: Request) -> None:
+        """Say once that a client speaks a version which is not known; it is answered all the same."""
+        remark = version_remark(request.options.protocol_version)
+        if remark and remark not in self._remarked and len(self._remarked) < _REMARKS:
+            self._remarked.add(remark)
+            LOG.warning("run %r: %s", request.options.run_id, remark)
 
     def _query_data(self, http: HttpRequest) -> dict[str, Any]:
         """The body that a POST would have had."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from notebook_bcc.engine.inbox import UPDATE_PENDING
+from notebook_bcc.engine.plan_changes import plan_diff
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.lifecycle.deliverables import read_summary
@@ -13,9 +15,9 @@ from notebook_bcc.lifecycle.outline import was_verified
 from notebook_bcc.lifecycle.saver import models_used
 from notebook_bcc.lifecycle.summary import RunSummary, only_delivery_is_left
 from notebook_bcc.protocol.summary import Summary
-from notebook_bcc.protocol.vocabulary import CellType, State
+from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.views.headline import headline
-from notebook_bcc.views.narration import one_line
+from notebook_bcc.views.narration import one_line, safe
 from notebook_bcc.views.words import Words, clock_time
 
 
@@ -55,6 +57,19 @@ def steps_done(state: RunState) -> str:
     return f"{done}/{of}{'+' if more else ''}" if of else ""
 
 
+def change_lines(state: RunState) -> list[str]:
+    """The change of the plan that waits for an answer, as a person reads it; none where nothing waits."""
+    if state.fsm not in UPDATE_PENDING or not state.proposals:
+        return []
+    return [safe(line) for line in plan_diff(state.plan, state.proposals[0]).splitlines()]
+
+
+def _waiting(state: RunState) -> dict[str, Any]:  # Any: JSON
+    """The change that waits, for machines: its number, which an answer names, and its lines."""
+    lines = change_lines(state)
+    return {"waiting": {"answers": state.machine.entered, "change": lines}} if lines else {}
+
+
 def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
     """Everything about a run, for machines."""
     facts: dict[str, Any] = {
@@ -92,6 +107,7 @@ def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
         **({"data": data} if data else {}),
         **({"target": target} if target else {}),
         **({"result": result_facts(result)} if result is not None else {}),
+        **_waiting(state),
     }
 
 
@@ -124,8 +140,17 @@ def rows_of(summary: RunSummary, state: RunState, words: Words, *, typed: str) -
         ("last", _local(state.at)),
         ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
         ("delivery", _delivery(summary.folder)),
+        *_change_rows(state),
         ("next", _next_command(summary, state, typed)),
     ]
+
+
+def _change_rows(state: RunState) -> list[tuple[str, str]]:
+    """The change that waits: its number, then its lines. What stays as it is, is not shown."""
+    lines = [line for line in change_lines(state) if not line.startswith(" ")]
+    return (
+        [("change", f"{state.machine.entered} waits for an answer"), *(("", line) for line in lines)] if lines else []
+    )
 
 
 def _delivery(folder: RunFolder) -> str:
@@ -150,7 +175,7 @@ def _next_command(summary: RunSummary, state: RunState, run: str) -> str:
         return f"nbcc resume {run}, which delivers what the run has made"
     if summary.status == "completed":
         return f"nbcc export {run}, or nbcc verify {run}"
-    if state.fsm in (State.WORKFLOW_UPDATE_PENDING, State.STEP_UPDATE_PENDING):
+    if state.fsm in UPDATE_PENDING:
         return f"nbcc confirm {run} --resume, or nbcc reject {run} --resume"
     if state.question is not None:
         return f"nbcc resume {run} --set {state.question.input}=..."

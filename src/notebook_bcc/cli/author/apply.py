@@ -15,8 +15,8 @@ from notebook_bcc.cli.options.run import JsonOption, RunsOption, settings_of
 from notebook_bcc.cli.reading import STDIN, is_file, read_judgement, read_request
 from notebook_bcc.cli.upcoming import Ahead, ahead, describe
 from notebook_bcc.engine.intents import AskPlanning
+from notebook_bcc.engine.judgements import answered
 from notebook_bcc.engine.plan_changes import plan_diff
-from notebook_bcc.engine.planner_session import answered
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.requests import planning_request
 from notebook_bcc.engine.runner import utc_now

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.api.options import Confirm, NotebookDetail, OnError, OnUnachieved
+from notebook_bcc.api.options import Confirm, NotebookDetail, OnError, OnOutage, OnUnachieved
 from notebook_bcc.api.options import given as given
 from notebook_bcc.api.options import settings_of as settings_of
 from notebook_bcc.errors import BccError
@@ -66,6 +66,13 @@ OnErrorOption = Annotated[
 ]
 OnUnachievedOption = Annotated[
     OnUnachieved | None, typer.Option("--on-unachieved", help="A step that misses its goal: fail, or go on without.")
+]
+OnOutageOption = Annotated[
+    OnOutage | None,
+    typer.Option(
+        "--on-outage",
+        help="A planner that gives no judgement: stop until resumed (default), or go on as if the goal was missed.",
+    ),
 ]
 MaxActionsOption = Annotated[
     int | None, typer.Option("--max-actions", min=0, help="Stop after so many actions. [env: MAX_EXECUTION_STEPS]")

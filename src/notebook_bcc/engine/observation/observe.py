@@ -133,6 +133,7 @@ def _context(state: RunState, asked: Iterable[str]) -> Context:
         fsm=_fsm(state),
         section_progress=state.planner_context.section_progress,
         workflow_progress=state.planner_context.workflow_progress or _workflow_progress(state),
+        decisions=state.decisions or None,
     )
 
 

@@ -24,6 +24,7 @@ from notebook_bcc.errors import (
     PlannerFailed,
     PlannerUnreachable,
     RequestRefused,
+    RequestRejected,
     SettingsInvalid,
 )
 from notebook_bcc.planners.remote.failures import is_passing, nobody_listens, one_line, reason_of, refusal, retry_after
@@ -41,6 +42,7 @@ _REFUSAL_BYTES = 16 * 1024
 _REFUSAL_SECONDS = 5.0
 # Servers and proxies seldom take more where they expect no body at all.
 _GET_BYTES = 1024 * 1024
+_WANTS_A_PERSON = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY})
 _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
 
 
@@ -225,7 +227,10 @@ class PlannerConnection:
         if response.status_code == HTTPStatus.CONFLICT:
             # An answer: it does not get better by being asked for again.
             raise RequestRefused(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
-        raise self.invalid(path, reason)
+        failure = self.invalid(path, reason)
+        if response.status_code in _WANTS_A_PERSON:
+            raise RequestRejected(planner=self.name, reason=failure.reason, status=response.status_code)
+        raise failure
 
 
 class RemoteAnswer:

@@ -22,8 +22,8 @@ _LASTING = frozenset({501, 505})
 _SECONDS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\s]+")
 _ADVICE = {
-    401: "give the token that this server wants",
-    403: "the token given does not allow this",
+    401: "give the token that this server wants: DSLC_TOKEN, or --token-file",
+    403: "the token given by DSLC_TOKEN or --token-file does not allow this",
     404: "is the address that of a DSLC server, and does it speak this dialect?",
     405: "is the address that of a DSLC server?",
     413: "narrow the context filter, or raise the server's limit",
@@ -81,6 +81,7 @@ def server_message(body: bytes, *, content_type: str) -> str:
         if isinstance(said, dict) and said.get(name):
             problems = _problems(said) or problems
             said = said[name]
+    said = _fields(said) or said
     return one_line((said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) + problems)
 
 
@@ -124,6 +125,16 @@ def _problems(said: object) -> str:
     listed = said.get("problems") if isinstance(said, dict) else None
     found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return "".join(f" {one.get('path')}: {one.get('problem')};" for one in found)[:-1]
+
+
+def _fields(said: object) -> str:
+    """The fields that a service built with FastAPI names: a list of places, each with what is wrong there."""
+    found = [one for one in said if isinstance(one, dict) and "loc" in one] if isinstance(said, list) else []
+    places = [one["loc"] if isinstance(one["loc"], list) else [one["loc"]] for one in found]
+    named = zip(places, found, strict=True)
+    return "; ".join(
+        f"{'.'.join(str(part) for part in place if part != 'body')}: {one.get('msg')}" for place, one in named
+    )
 
 
 def _moment(text: str) -> float | None:
