@@ -35,7 +35,7 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents
 
 ACTIONS_PER_BEHAVIOR = 20
 PLAN = Workflow(name="bench", stages=(Stage(id="stage", steps=(Step(id="step", goal="all of it"),)),))
@@ -186,6 +186,7 @@ async def _in_session(planner: ScriptedPlanner, journal: SqliteJournal, run: Run
         make_kernel=lambda spec, *, cwd, output_bytes: LocalKernel(name=spec.name, cwd=cwd, lean=lean),
         make_planner=given,
         journals=journals(),
+        make_contents=make_contents,
         make_registry=ActionRegistry,
         now=lambda: datetime.now(UTC),
     )

@@ -21,7 +21,7 @@ from notebook_bcc.lifecycle.session import Interaction, Session
 from notebook_bcc.planners.script.file import parse_script
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec, ScriptPlannerSpec
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents
 
 TWO_STEPS = """
 goal: Count
@@ -58,6 +58,7 @@ class Place:
             make_kernel=kernel,
             make_planner=planner,
             journals=journals(),
+            make_contents=make_contents,
             make_registry=ActionRegistry,
             now=lambda: datetime.now(UTC),
         )

@@ -21,7 +21,7 @@ from notebook_bcc.lifecycle.session import Interaction
 from notebook_bcc.planners.replay import ReplayPlanner
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec, ReplayPlannerSpec
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +54,7 @@ class Replaying:
             make_kernel=lambda spec, *, cwd, output_bytes: ScriptedKernel(),
             make_planner=planner,
             journals=journals(),
+            make_contents=make_contents,
             make_registry=ActionRegistry,
             now=self.place.factories.now,
         )

@@ -60,6 +60,7 @@ class RunOptions:
     token_file: FilePath | None = None
     kernel: str = "python3"
     kernel_url: str | None = None
+    notebook_id: str | None = None
     confirm: Confirm | None = None
     on_error: OnError | None = None
     on_unachieved: OnUnachieved | None = None
@@ -120,6 +121,7 @@ class RunOptions:
             max_actions=self.max_actions,
             interactive=self.interactive,
             kernel_url=self.kernel_url,
+            notebook_id=self.notebook_id,
             token_file=Path(self.token_file) if self.token_file is not None else None,
         )
 
@@ -161,6 +163,7 @@ class RunKeywords(TypedDict, total=False):
     token_file: FilePath | None
     kernel: str
     kernel_url: str | None
+    notebook_id: str | None
     confirm: Confirm | None
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
@@ -182,6 +185,7 @@ def settings_of(
     max_actions: int | None = None,
     interactive: bool | None = None,
     kernel_url: str | None = None,
+    notebook_id: str | None = None,
     token_file: Path | None = None,
 ) -> Settings:
     """The settings, with what was given by the caller first. `token_file` holds the planner's token."""
@@ -190,6 +194,7 @@ def settings_of(
         "lang": lang,
         "max_execution_steps": max_actions,
         "interactive_mode": interactive,
+        "notebook_id": notebook_id,
         "dslc_token": read_token(token_file) if token_file is not None else None,
     }
     if kernel_url == LOCAL:

@@ -33,6 +33,7 @@ from notebook_bcc.wiring import (
     kernel_spec,
     planner_spec,
     run_order,
+    wanted_notebook,
 )
 
 _EMBEDDED = ("", PLAYBOOK_PLANNER, LLM_PLANNER)
@@ -75,6 +76,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         out=out_file,
         out_folder=out_folder,
         overwrite=options.overwrite,
+        notebook=wanted_notebook(settings),
         run_id=given_id,
     )
     order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))

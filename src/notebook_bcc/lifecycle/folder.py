@@ -26,6 +26,7 @@ LAST = "last"
 INPUTS_FOLDER = "inputs"
 NOTEBOOK = "notebook.ipynb"
 REPORT = "report.html"
+SERVER_COPY = "server-copy.json"
 
 _NAME_LENGTH = 40
 _STAMP = "%Y%m%d-%H%M%S"
@@ -159,6 +160,11 @@ class RunFolder:
             return Destination()
         except (OSError, ValueError) as error:
             raise RunRefused(f"{self.path / _DESTINATION} cannot be read: {error}") from error
+
+    @property
+    def server_copy(self) -> Path:
+        """What is known about the copy of the notebook that a Jupyter Server keeps. There only where one does."""
+        return self.path / SERVER_COPY
 
     def has_product(self, name: str) -> bool:
         """Whether the run has written this file; `name` is a path in its working directory, with slashes."""

@@ -111,6 +111,15 @@ KernelUrlOption = Annotated[
         metavar="URL",
     ),
 ]
+NotebookIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--notebook-id",
+        help="Keep the notebook on the Jupyter Server of --kernel-url under this path while the run goes on. "
+        "[env: NOTEBOOK_ID]",
+        metavar="PATH",
+    ),
+]
 StrictOption = Annotated[
     bool | None,
     typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),
