@@ -31,6 +31,7 @@ from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.settings import Settings, read_address, read_model_keys
 
 if TYPE_CHECKING:
+    from notebook_bcc.engine.actions.registry import ActionRegistry
     from notebook_bcc.journal.interface import Journal, JournalFactory, JournalReader
     from notebook_bcc.kernel.contents import Contents
     from notebook_bcc.kernel.interface import Kernel
@@ -62,7 +63,6 @@ DEFAULT_PLAYBOOK = "dslc"
 
 def run_factories(settings: Settings | None = None) -> RunFactories:
     """What runs of this installation are carried out with."""
-    from notebook_bcc.engine.actions.registry import ActionRegistry
     from notebook_bcc.lifecycle.factories import RunFactories
 
     known = settings if settings is not None else Settings()
@@ -71,7 +71,7 @@ def run_factories(settings: Settings | None = None) -> RunFactories:
         make_planner=functools.partial(make_planner, settings=known),
         journals=journals(),
         make_contents=functools.partial(make_contents, token=known.backend_token),
-        make_registry=ActionRegistry,
+        make_registry=make_registry,
         now=lambda: datetime.now(UTC),
     )
 
@@ -94,6 +94,13 @@ def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = 
             return JupyterServerKernel(spec.url, token=token, name=spec.name, path=path, output_limits=limits)
         case _:
             assert_never(spec)
+
+
+def make_registry(actions: Path | None) -> ActionRegistry:
+    """The handlers of a run that was given this file of custom actions, or none. Raises SettingsInvalid."""
+    from notebook_bcc.lifecycle.custom_actions import registry_with
+
+    return registry_with(actions)
 
 
 def make_contents(url: str, *, token: str = "") -> Contents:
@@ -450,7 +457,8 @@ def replay_order(source: RunFolder, recording: Recording, *, name: str) -> RunOr
         planner_spec=ReplayPlannerSpec(path=str(source.path)),
         inputs=tuple(Input(source=path, name=str(place / path.relative_to(source.inputs))) for path in files),
     )
-    return replace(order, limits=begun.limits.model_copy(update={"run_seconds": 0.0}))
+    actions = source.actions if source.actions.exists() else None
+    return replace(order, actions=actions, limits=begun.limits.model_copy(update={"run_seconds": 0.0}))
 
 
 def _kept_script(folder: RunFolder) -> Script:

@@ -65,6 +65,7 @@ class RunOptions:
     on_error: OnError | None = None
     on_unachieved: OnUnachieved | None = None
     strict_actions: bool | None = None
+    actions: FilePath | None = None
     interactive: bool | None = None
     max_actions: int | None = None
     max_behaviors: int | None = None
@@ -168,6 +169,7 @@ class RunKeywords(TypedDict, total=False):
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
     strict_actions: bool | None
+    actions: FilePath | None
     interactive: bool | None
     max_actions: int | None
     max_behaviors: int | None

@@ -31,6 +31,7 @@ from notebook_bcc.wiring import (
     journals,
     kept_choice,
     kernel_spec,
+    make_registry,
     planner_spec,
     run_order,
     wanted_notebook,
@@ -64,6 +65,9 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     default = PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER
     out_file, out_folder = out_paths(str(options.out))
     models = chosen_models(options)
+    actions = Path(options.actions) if options.actions is not None else None
+    # What cannot be registered is known before anything is on disk.
+    make_registry(actions)
     order = RunOrder(
         name=options.name,
         planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
@@ -73,6 +77,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
         kernel_spec=kernel_spec(settings, options.kernel),
         models=models,
+        actions=actions,
         out=out_file,
         out_folder=out_folder,
         overwrite=options.overwrite,

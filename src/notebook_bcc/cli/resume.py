@@ -21,6 +21,7 @@ from notebook_bcc.cli.options.model import (
     say_models,
 )
 from notebook_bcc.cli.options.run import (
+    ActionsOption,
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -87,6 +88,7 @@ async def resume_command(
     on_error: OnErrorOption = None,
     on_unachieved: OnUnachievedOption = None,
     strict_actions: StrictOption = None,
+    actions: ActionsOption = None,
     max_actions: MaxActionsOption = None,
     max_behaviors: MaxBehaviorsOption = None,
     max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
@@ -154,6 +156,7 @@ async def resume_command(
         inputs=set_inputs(assign or [], target or []),
         # The run's own kernel may have a server whatever the settings say.
         notebook=notebook_path(notebook_id) if notebook_id is not None else wanted_notebook(settings),
+        actions=actions,
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)

@@ -35,6 +35,7 @@ from notebook_bcc.cli.options.model import (
     say_models,
 )
 from notebook_bcc.cli.options.run import (
+    ActionsOption,
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -129,6 +130,7 @@ async def run_command(
     on_error: OnErrorOption = None,
     on_unachieved: OnUnachievedOption = None,
     strict_actions: StrictOption = None,
+    actions: ActionsOption = None,
     max_actions: MaxActionsOption = None,
     max_behaviors: MaxBehaviorsOption = None,
     max_actions_per_behavior: MaxActionsPerBehaviorOption = None,

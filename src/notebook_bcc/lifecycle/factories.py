@@ -36,13 +36,14 @@ class PlannerFactory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunFactories:
-    """Everything a run is carried out with. `make_contents` gives the notebooks of the Jupyter Server at an address."""
+    """Everything a run is carried out with. `make_contents` gives the notebooks of the Jupyter Server at an address,
+    `make_registry` the handlers of a run with this file of custom actions, if it has one."""
 
     make_kernel: KernelFactory
     make_planner: PlannerFactory
     journals: JournalFactory
     make_contents: Callable[[str], Contents]
-    make_registry: Callable[[], ActionRegistry]
+    make_registry: Callable[[Path | None], ActionRegistry]
     now: Callable[[], datetime]
 
     def timestamp(self) -> str:

@@ -30,6 +30,7 @@ from notebook_bcc.lifecycle.folder import (
     clear_folder,
     create_folder,
     fill_folder,
+    keep_actions,
     note_start,
 )
 from notebook_bcc.lifecycle.handover import is_unedited, note_delivered
@@ -78,6 +79,7 @@ async def started(
             script=order.script,
             playbook=order.playbook,
             models=order.models,
+            actions=order.actions,
             out=order.out,
             out_folder=order.out_folder,
         )
@@ -121,6 +123,7 @@ async def resumed(
             planner_spec=order.planner_spec,
             kernel_spec=kernel_spec,
             notebook=order.notebook,
+            actions=order.actions,
         ) as session:
             before = session.state
             if not only_delivery_is_left(before, folder):
@@ -128,6 +131,8 @@ async def resumed(
                     before, replace(order, kernel_spec=kernel_spec), first, forgets=posted[-1].seq if posted else 0
                 )
                 await session.begin(record)
+                if order.actions is not None:
+                    keep_actions(folder, order.actions)
                 if kernel_spec not in (None, before.kernel_spec):
                     await _leave_server(before, folder, factories=factories, interaction=interaction)
             yield session

@@ -42,6 +42,7 @@ class RunOrder:
     script: Path | None = None
     playbook: PlaybookFiles | None = None
     models: ChoiceFiles | None = None
+    actions: Path | None = None
     out: Path | None = None
     out_folder: Path | None = None
     overwrite: bool = False
@@ -74,6 +75,7 @@ class ResumeOrder:
 
     Of another kernel only the place counts: the run's own kernel name stays. `inputs` are told to the run: the answer
     to a question of its planner. `notebook`: from here on the server of the kernel keeps a copy under this path.
+    `actions` is a file of custom actions in place of the run's own.
     """
 
     restart: Restart = "behavior"
@@ -84,3 +86,4 @@ class ResumeOrder:
     kernel_spec: KernelSpec | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     notebook: str = ""
+    actions: Path | None = None

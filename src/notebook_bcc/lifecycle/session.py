@@ -275,11 +275,12 @@ async def session_of(
     planner_spec: PlannerSpec | None = None,
     kernel_spec: KernelSpec | None = None,
     notebook: str = "",
+    actions: Path | None = None,
 ) -> AsyncIterator[Session]:
     """A session on a journal whose lock this process holds. Closes the journal and everything it made.
 
-    `planner_spec`, `kernel_spec` and `notebook` replace the ones that the run had, if they are given. Raises
-    RunRefused.
+    `planner_spec`, `kernel_spec`, `notebook` and `actions` replace the ones that the run had, if they are given. Raises
+    RunRefused, SettingsInvalid.
     """
     kernel = planner = keeper = session = copy = None
     try:
@@ -296,7 +297,7 @@ async def session_of(
             planner=planner,
             kernel=kernel,
             journal=journal,
-            registry=factories.make_registry(),
+            registry=factories.make_registry(actions or (folder.actions if folder.actions.exists() else None)),
             person=interaction.person,
             state=state,
             has_file=folder.has_product,

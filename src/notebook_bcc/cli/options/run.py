@@ -111,6 +111,14 @@ KernelUrlOption = Annotated[
         metavar="URL",
     ),
 ]
+ActionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--actions",
+        help="A Python file whose `register(registry)` adds custom actions. It runs in this process, not in a kernel.",
+        metavar="FILE.py",
+    ),
+]
 NotebookIdOption = Annotated[
     str | None,
     typer.Option(
