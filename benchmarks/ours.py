@@ -17,7 +17,6 @@ from benchmarks.harness import Figures, all_cpu_seconds, stopwatch
 from benchmarks.jupyter_peers import SOURCE
 from benchmarks.langgraph_peer import entry as kilobyte
 from benchmarks.langgraph_peer import size_of
-from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.runner import Runner
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
@@ -35,7 +34,7 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents, make_registry
 
 ACTIONS_PER_BEHAVIOR = 20
 PLAN = Workflow(name="bench", stages=(Stage(id="stage", steps=(Step(id="step", goal="all of it"),)),))
@@ -186,7 +185,8 @@ async def _in_session(planner: ScriptedPlanner, journal: SqliteJournal, run: Run
         make_kernel=lambda spec, *, cwd, output_bytes: LocalKernel(name=spec.name, cwd=cwd, lean=lean),
         make_planner=given,
         journals=journals(),
-        make_registry=ActionRegistry,
+        make_contents=make_contents,
+        make_registry=make_registry,
         now=lambda: datetime.now(UTC),
     )
     run.work.mkdir()

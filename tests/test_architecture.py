@@ -66,6 +66,7 @@ LOOP_OWNERS = ["cli/main.py", "api/loop_thread.py"]
 # planners, cells, objects in a kernel.
 BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "cli/main.py"]
 BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
+BORDER_POSTS += ["lifecycle/custom_actions.py"]
 # The kernel's process inherits the environment of ours.
 ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.

@@ -31,7 +31,9 @@ from notebook_bcc.protocol.vocabulary import Dialect
 from notebook_bcc.settings import Settings, read_address, read_model_keys
 
 if TYPE_CHECKING:
+    from notebook_bcc.engine.actions.registry import ActionRegistry
     from notebook_bcc.journal.interface import Journal, JournalFactory, JournalReader
+    from notebook_bcc.kernel.contents import Contents
     from notebook_bcc.kernel.interface import Kernel
     from notebook_bcc.lifecycle.data_files import DataWish
     from notebook_bcc.lifecycle.factories import RunFactories
@@ -61,7 +63,6 @@ DEFAULT_PLAYBOOK = "dslc"
 
 def run_factories(settings: Settings | None = None) -> RunFactories:
     """What runs of this installation are carried out with."""
-    from notebook_bcc.engine.actions.registry import ActionRegistry
     from notebook_bcc.lifecycle.factories import RunFactories
 
     known = settings if settings is not None else Settings()
@@ -69,7 +70,8 @@ def run_factories(settings: Settings | None = None) -> RunFactories:
         make_kernel=functools.partial(make_kernel, token=known.backend_token),
         make_planner=functools.partial(make_planner, settings=known),
         journals=journals(),
-        make_registry=ActionRegistry,
+        make_contents=functools.partial(make_contents, token=known.backend_token),
+        make_registry=make_registry,
         now=lambda: datetime.now(UTC),
     )
 
@@ -94,11 +96,36 @@ def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = 
             assert_never(spec)
 
 
+def make_registry(actions: Path | None) -> ActionRegistry:
+    """The handlers of a run that was given this file of custom actions, or none. Raises SettingsInvalid."""
+    from notebook_bcc.lifecycle.custom_actions import registry_with
+
+    return registry_with(actions)
+
+
+def make_contents(url: str, *, token: str = "") -> Contents:
+    """The notebooks of the Jupyter Server at an address."""
+    from notebook_bcc.kernel.jupyter_server.contents import ServerContents
+
+    return ServerContents(url, token=token)
+
+
 def kernel_spec(settings: Settings, name: str = DEFAULT_KERNEL) -> KernelSpec:
     """The kernel of this name where the user wants kernels."""
     if settings.use_remote_execution:
         return JupyterServerKernelSpec(url=settings.backend_base_url, name=name)
     return LocalKernelSpec(name=name)
+
+
+def wanted_notebook(settings: Settings) -> str:
+    """The path that a server is to keep the notebook under; empty where none is to. Raises SettingsInvalid."""
+    from notebook_bcc.lifecycle.server_copy import notebook_path
+
+    if settings.use_remote_execution and settings.notebook_id:
+        return notebook_path(settings.notebook_id)
+    if settings.source_of("notebook_id") == "--notebook-id":
+        raise SettingsInvalid("--notebook-id is for a notebook on a Jupyter Server: give --kernel-url as well")
+    return ""
 
 
 def check_kernel(spec: KernelSpec) -> None:
@@ -430,7 +457,8 @@ def replay_order(source: RunFolder, recording: Recording, *, name: str) -> RunOr
         planner_spec=ReplayPlannerSpec(path=str(source.path)),
         inputs=tuple(Input(source=path, name=str(place / path.relative_to(source.inputs))) for path in files),
     )
-    return replace(order, limits=begun.limits.model_copy(update={"run_seconds": 0.0}))
+    actions = source.actions if source.actions.exists() else None
+    return replace(order, actions=actions, limits=begun.limits.model_copy(update={"run_seconds": 0.0}))
 
 
 def _kept_script(folder: RunFolder) -> Script:

@@ -137,9 +137,9 @@ class Shell:
                 process.kill()
                 process.wait(DEADLINE)
 
-    def json(self, *arguments: str) -> list[dict[str, Any]]:
+    def json(self, *arguments: str, **environment: str) -> list[dict[str, Any]]:
         """What a command says to machines."""
-        return [json.loads(line) for line in self(*arguments, "--json").stdout.splitlines()]
+        return [json.loads(line) for line in self(*arguments, "--json", **environment).stdout.splitlines()]
 
     @property
     def runs(self) -> list[Path]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import signal
 import urllib.request
@@ -21,6 +22,23 @@ def test_a_script_is_served_on_one_line_until_a_signal(tmp_path: Path, number: s
         command.process.send_signal(number)
         assert command.exit_code() == Exit.COMPLETED, command.said
         assert len(command.said.splitlines()) == 1, command.said
+
+
+def test_without_anything_said_the_built_in_playbook_is_served(tmp_path: Path) -> None:
+    with command_at(tmp_path, "serve", "--port", "0") as (command, url):
+        assert command.said == f"{url} answers planning and generating requests from dslc; Ctrl-C stops it\n"
+        with urllib.request.urlopen(f"{url}/health", timeout=DEADLINE) as response:
+            named = json.load(response)["planner"]
+        shell = Shell(tmp_path)
+        shell.write("rows.csv", "a,b\n" + "".join(f"{number},{number % 3}\n" for number in range(40)))
+        order = ("rows.csv", "--target", "b", "--max-actions", "3")
+        done = shell("run", *order, "--planner", url)
+        assert done.returncode == Exit.STOPPED, done.stdout + done.stderr
+        first, *_ = [entry for entry in shell.json("show", "last") if entry["kind"] == "planning_answered"]
+        assert shell("run", *order).returncode == Exit.STOPPED
+        embedded, *_ = [entry for entry in shell.json("show", "last") if entry["kind"] == "planning_answered"]
+    assert named == "playbook"
+    assert first["response"]["context_update"] == embedded["response"]["context_update"]
 
 
 def test_on_another_address_a_token_is_made_up_and_shown_once(tmp_path: Path) -> None:
@@ -67,7 +85,7 @@ def test_what_cannot_be_served_is_refused(shell: Shell) -> None:
     shell.write("bad.yaml", "stages: [")
     shell.write("short", "abc")
     for arguments, message in (
-        ((), "give one thing to plan from"),
+        (("--playbook", "dslc", "--replay", "last"), "give one thing to plan from"),
         (("hello.yaml", "--replay", "last"), "give one thing to plan from"),
         (("--replay", "last"), "no run 'last'"),
         (("bad.yaml",), "line"),

@@ -157,7 +157,8 @@ async def play(
         planner=heard, kernel=used, journal=kept, registry=registry, person=person, reward=reward, asking=IMPATIENT
     )
     await runner.load()
-    started = RunStarted(run_id="run", policies=policies, limits=limits or Limits(), **(start or {}))
+    usual = {"run_id": "run", "policies": policies, "limits": limits or Limits()}
+    started = RunStarted(**{**usual, **(start or {})})
     await runner.begin(resume if resume is not None else started)
     async with asyncio.timeout(60), contextlib.aclosing(runner.run()) as coming:
         async for entry in coming:

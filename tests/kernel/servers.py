@@ -71,9 +71,12 @@ class Server:
     def kernels(self) -> Path:
         return self.root.parent / "data" / "kernels"
 
-    def ask(self, method: str, path: str) -> Any:
+    def put(self, path: str, body: Any) -> Any:
+        return self.ask("PUT", path, json.dumps(body).encode())
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         request = urllib.request.Request(
-            f"{self.url}/{path}", method=method, headers={"Authorization": f"token {self.token}"}
+            f"{self.url}/{path}", data=body, method=method, headers={"Authorization": f"token {self.token}"}
         )
         with urllib.request.urlopen(request, timeout=PATIENCE) as response:
             content = response.read()

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.kernel.scripted import ScriptedKernel
@@ -21,7 +20,7 @@ from notebook_bcc.lifecycle.session import Interaction, Session
 from notebook_bcc.planners.script.file import parse_script
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec, ScriptPlannerSpec
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents, make_registry
 
 TWO_STEPS = """
 goal: Count
@@ -58,7 +57,8 @@ class Place:
             make_kernel=kernel,
             make_planner=planner,
             journals=journals(),
-            make_registry=ActionRegistry,
+            make_contents=make_contents,
+            make_registry=make_registry,
             now=lambda: datetime.now(UTC),
         )
 

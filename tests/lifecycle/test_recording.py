@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from lifecycle.places import Place, drain
-from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import RunFolder, run_folders
@@ -21,7 +20,7 @@ from notebook_bcc.lifecycle.session import Interaction
 from notebook_bcc.planners.replay import ReplayPlanner
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec, ReplayPlannerSpec
-from notebook_bcc.wiring import journals
+from notebook_bcc.wiring import journals, make_contents, make_registry
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +53,8 @@ class Replaying:
             make_kernel=lambda spec, *, cwd, output_bytes: ScriptedKernel(),
             make_planner=planner,
             journals=journals(),
-            make_registry=ActionRegistry,
+            make_contents=make_contents,
+            make_registry=make_registry,
             now=self.place.factories.now,
         )
 

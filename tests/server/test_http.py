@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -139,3 +140,63 @@ async def test_many_requests_at_once_neither_nest_nor_mix() -> None:
         *healthy, planned = await answers(reader, 3001)
     assert {status for status, _ in healthy} == {b"HTTP/1.1 200 OK"}
     assert asked(planned) == 1
+
+
+LONG = b"x" * 70_000
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"this is not HTTP\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n\r\n",
+    ],
+    ids=["no HTTP", "two hosts", "no host"],
+)
+async def test_a_head_that_uvicorn_refuses_is_400_in_plain_text_and_the_end_of_its_connection(head: bytes) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client, connected(client) as (reader, writer):
+        writer.write(head)
+        answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: text/plain" in answer.lower()
+    assert not counting.asked
+
+
+@pytest.mark.parametrize(
+    ("head", "whole"),
+    [
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + LONG + b"\r\n\r\n", b"431"),
+        (b"GET /v1/actions?a=" + LONG + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"414"),
+    ],
+    ids=["long header", "long query"],
+)
+async def test_a_head_that_is_too_large_is_refused_whole_and_in_pieces(head: bytes, whole: bytes) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client:
+        async with connected(client) as (reader, writer):
+            writer.write(head)
+            [(status, _)] = await answers(reader, 1)
+        assert status.startswith(b"HTTP/1.1 " + whole)
+        async with connected(client) as (reader, writer):
+            writer.write(head[:-4])
+            await writer.drain()
+            assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+    assert not counting.asked
+
+
+async def test_a_target_for_proxies_is_404() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(b"GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        [(status, _)] = await answers(reader, 1)
+    assert status.startswith(b"HTTP/1.1 404 ")
+
+
+async def test_a_connection_that_is_idle_after_an_answer_is_closed_after_five_seconds() -> None:
+    async with service(Counting().planner) as client, connected(client) as (reader, writer):
+        writer.write(request(body()))
+        await answers(reader, 1)
+        started = time.monotonic()
+        assert await reader.read() == b""
+    assert 4 < time.monotonic() - started < 30

@@ -37,6 +37,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "table": options.table,
         "playbook": _playbook(order, options),
         "planner": str(order.planner_spec),
+        "actions": _digest([Input(order.actions, "actions")] if order.actions is not None else []),
         "model": f"{choice.model} {choice.planning_model}".strip() if choice is not None else "",
         "language": lang,
     }

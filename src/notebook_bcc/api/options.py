@@ -61,11 +61,13 @@ class RunOptions:
     token_file: FilePath | None = None
     kernel: str = "python3"
     kernel_url: str | None = None
+    notebook_id: str | None = None
     confirm: Confirm | None = None
     on_error: OnError | None = None
     on_unachieved: OnUnachieved | None = None
     on_outage: OnOutage | None = None
     strict_actions: bool | None = None
+    actions: FilePath | None = None
     interactive: bool | None = None
     max_actions: int | None = None
     max_behaviors: int | None = None
@@ -123,6 +125,7 @@ class RunOptions:
             max_actions=self.max_actions,
             interactive=self.interactive,
             kernel_url=self.kernel_url,
+            notebook_id=self.notebook_id,
             token_file=Path(self.token_file) if self.token_file is not None else None,
         )
 
@@ -164,11 +167,13 @@ class RunKeywords(TypedDict, total=False):
     token_file: FilePath | None
     kernel: str
     kernel_url: str | None
+    notebook_id: str | None
     confirm: Confirm | None
     on_error: OnError | None
     on_unachieved: OnUnachieved | None
     on_outage: OnOutage | None
     strict_actions: bool | None
+    actions: FilePath | None
     interactive: bool | None
     max_actions: int | None
     max_behaviors: int | None
@@ -186,6 +191,7 @@ def settings_of(
     max_actions: int | None = None,
     interactive: bool | None = None,
     kernel_url: str | None = None,
+    notebook_id: str | None = None,
     token_file: Path | None = None,
 ) -> Settings:
     """The settings, with what was given by the caller first. `token_file` holds the planner's token."""
@@ -194,6 +200,7 @@ def settings_of(
         "lang": lang,
         "max_execution_steps": max_actions,
         "interactive_mode": interactive,
+        "notebook_id": notebook_id,
         "dslc_token": read_token(token_file) if token_file is not None else None,
     }
     if kernel_url == LOCAL:

@@ -31,8 +31,10 @@ from notebook_bcc.wiring import (
     journals,
     kept_choice,
     kernel_spec,
+    make_registry,
     planner_spec,
     run_order,
+    wanted_notebook,
 )
 
 _EMBEDDED = ("", PLAYBOOK_PLANNER, LLM_PLANNER)
@@ -63,6 +65,9 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     default = PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER
     out_file, out_folder = out_paths(str(options.out))
     models = chosen_models(options)
+    actions = Path(options.actions) if options.actions is not None else None
+    # What cannot be registered is known before anything is on disk.
+    make_registry(actions)
     order = RunOrder(
         name=options.name,
         planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
@@ -72,9 +77,11 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
         kernel_spec=kernel_spec(settings, options.kernel),
         models=models,
+        actions=actions,
         out=out_file,
         out_folder=out_folder,
         overwrite=options.overwrite,
+        notebook=wanted_notebook(settings),
         run_id=given_id,
     )
     order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))

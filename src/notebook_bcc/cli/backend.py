@@ -1,4 +1,4 @@
-"""`nbcc backend`: a Jupyter Server of ours, for kernels that outlive the program that uses them."""
+"""`nbcc backend`: a Jupyter Server of ours, for kernels that outlive the program that uses them, and for notebooks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ async def backend_command(
     """Start a Jupyter Server on this machine for remote execution, until Ctrl-C. Its kernels end with it.
 
     The token is the one of --token-file or BACKEND_TOKEN; without either one is made up and shown once. Output rate
-    limits are off: what cells print arrives.
+    limits are off: what cells print arrives. With --notebook-id a run keeps its notebook here too, while it goes on.
 
     \b
       nbcc backend
       export USE_REMOTE_EXECUTION=true BACKEND_TOKEN=...                 in another terminal
-      nbcc run hello.yaml
+      nbcc run hello.yaml --notebook-id hello
     """
     settings = settings_of(lang=lang)
     words = Words(settings.lang)

@@ -79,6 +79,7 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, sum
         "detail": state.stopped.detail if state.stopped is not None else "",
         "answered": state.stopped.answered if state.stopped is not None else "unknown",
         "notebook": str(delivery.notebook or ""),
+        **({"server_copy": delivery.server_copy} if delivery.server_copy else {}),
         "html": str(delivery.html or ""),
         "report": str(delivery.report or ""),
         "files": [{"name": one.name, "path": str(one.path), "size": one.size} for one in delivery.files],
@@ -103,6 +104,8 @@ def _say_where(state: RunState, delivery: Delivery, view: View, words: Words) ->
     """Where the notebook, its pages and the run's files are."""
     if delivery.notebook is not None:
         view.say(words("notebook", path=short_path(delivery.notebook)))
+    if delivery.server_copy:
+        view.say(words("server_copy", place=safe(delivery.server_copy)))
     # Whoever brought data wants the report; whoever wrote a script also the page with all of its code.
     if delivery.html is not None and INPUTS not in state.planner_context.variables:
         view.say(words("page", path=short_path(delivery.html)))

@@ -21,6 +21,7 @@ from notebook_bcc.cli.options.model import (
     say_models,
 )
 from notebook_bcc.cli.options.run import (
+    ActionsOption,
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -33,6 +34,7 @@ from notebook_bcc.cli.options.run import (
     MaxBehaviorsOption,
     MaxSecondsOption,
     NotebookDetailOption,
+    NotebookIdOption,
     NoVerifyOption,
     OnErrorOption,
     OnOutageOption,
@@ -49,9 +51,10 @@ from notebook_bcc.cli.options.run import (
 from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.lifecycle.folder import RunFolder, find_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
+from notebook_bcc.lifecycle.server_copy import notebook_path
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
-from notebook_bcc.wiring import kernel_spec, planner_spec
+from notebook_bcc.wiring import kernel_spec, planner_spec, wanted_notebook
 
 
 async def resume_command(
@@ -81,11 +84,13 @@ async def resume_command(
     notebook_detail: NotebookDetailOption = None,
     token_file: TokenFileOption = None,
     kernel_url: KernelUrlOption = None,
+    notebook_id: NotebookIdOption = None,
     confirm: ConfirmOption = None,
     on_error: OnErrorOption = None,
     on_unachieved: OnUnachievedOption = None,
     on_outage: OnOutageOption = None,
     strict_actions: StrictOption = None,
+    actions: ActionsOption = None,
     max_actions: MaxActionsOption = None,
     max_behaviors: MaxBehaviorsOption = None,
     max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
@@ -116,7 +121,14 @@ async def resume_command(
       nbcc resume last --restart workflow    the whole workflow again, after an error
       nbcc resume last --restart reset       from nothing, also after a cancel or a completed run
     """
-    settings = settings_of(runs=runs, lang=lang, interactive=interactive, kernel_url=kernel_url, token_file=token_file)
+    settings = settings_of(
+        runs=runs,
+        lang=lang,
+        interactive=interactive,
+        kernel_url=kernel_url,
+        notebook_id=notebook_id,
+        token_file=token_file,
+    )
     order = ResumeOrder(
         restart=restart,
         accept_differences=accept_differences,
@@ -145,6 +157,9 @@ async def resume_command(
         # Without a wish for another place the run stays where it was.
         kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
         inputs=set_inputs(assign or [], target or []),
+        # The run's own kernel may have a server whatever the settings say.
+        notebook=notebook_path(notebook_id) if notebook_id is not None else wanted_notebook(settings),
+        actions=actions,
     )
     folder = find_run(settings.runs, run)
     return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)

@@ -39,6 +39,7 @@ from notebook_bcc.server.settings import DEFAULT_PORT, ServerSettings, is_loopba
 from notebook_bcc.views.narration import Tone
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import (
+    DEFAULT_PLAYBOOK,
     LLM_PLANNER,
     llm_service,
     model_counts,
@@ -55,7 +56,12 @@ async def serve_command(
         Path | None, typer.Argument(help="The script to plan from.", metavar="[SCRIPT.yaml]", show_default=False)
     ] = None,
     playbook: Annotated[
-        str, typer.Option("--playbook", help="Plan by this playbook: a name, or a folder.", metavar="NAME|DIR")
+        str,
+        typer.Option(
+            "--playbook",
+            help="Plan by this playbook: a name, or a folder. [default: dslc, where nothing else is given]",
+            metavar="NAME|DIR",
+        ),
     ] = "",
     replay: Annotated[
         str, typer.Option("--replay", help="Give the answers that this run was given.", metavar="RUN")
@@ -85,7 +91,7 @@ async def serve_command(
     lang: LangOption = None,
 ) -> None:
     """Answer planning and generating requests over HTTP until Ctrl-C, from a script, a playbook, a recorded run or a
-    language model.
+    language model. Without any of them the built-in playbook `dslc` plans.
 
     When the service is ready, one line says its address. /docs there is a page about the endpoints, /openapi.json
     describes them, /health and /metrics tell how it is. It listens on this machine only, unless --host says otherwise;
@@ -95,9 +101,11 @@ async def serve_command(
     from its start to its end. When it is used up the playbook writes; with --fallback stop nobody does.
 
     \b
+      nbcc serve
+      nbcc run houses.csv --target SalePrice --planner http://127.0.0.1:28600       in another terminal
       nbcc serve hello.yaml
       nbcc run --planner http://127.0.0.1:28600 --goal "Say hello"       in another terminal
-      nbcc serve --playbook dslc
+      nbcc serve --playbook my-playbook/
       nbcc serve --planner llm --model openai:gpt-4o-mini --budget-cost 5
       nbcc run houses.csv --planner http://127.0.0.1:28600               in another terminal
     """
@@ -116,6 +124,8 @@ async def serve_command(
     )
     models = chosen_models(options)
     _check_source(script, playbook=playbook, replay=replay, planner=planner)
+    if script is None and not (playbook or replay or planner):
+        playbook = DEFAULT_PLAYBOOK
     settings = settings_of(runs=runs, lang=lang, token_file=token_file)
     words = Words(settings.lang)
     token = settings.dslc_token
@@ -155,7 +165,7 @@ def _check_source(script: Path | None, *, playbook: str, replay: str, planner: s
         raise SettingsInvalid(f"--planner {planner!r} cannot be served: `llm` can, and without --planner what is given")
     if planner and (script is not None or replay):
         raise SettingsInvalid("a language model plans by a playbook: give --playbook, not a script or a run")
-    if not planner and [script is not None, bool(playbook), bool(replay)].count(True) != 1:
+    if not planner and [script is not None, bool(playbook), bool(replay)].count(True) > 1:
         raise SettingsInvalid(
             "give one thing to plan from: a script, a playbook with --playbook, a run with --replay, or --planner llm"
         )

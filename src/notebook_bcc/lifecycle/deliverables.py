@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from notebook_bcc.errors import MessageInvalid, NotebookFailed
-from notebook_bcc.lifecycle.folder import NOTEBOOK, REPORT, RunFolder
+from notebook_bcc.lifecycle.folder import ACTIONS, NOTEBOOK, REPORT, SERVER_COPY, RunFolder
 from notebook_bcc.lifecycle.handover import Placed, copy_file, place_files
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.protocol.deliverables import ANSWER_FILE, RunAnswer
@@ -19,6 +19,7 @@ from notebook_bcc.protocol.summary import SUMMARY_FILE, Summary
 # Files with names of our own in a run's folder: nothing is delivered over them.
 _OWN: Final = frozenset(
     {"inputs", "work", "playbook", "script.yaml", "run.lock", NOTEBOOK, "notebook.html", REPORT, "destination.json"}
+    | {SERVER_COPY, ACTIONS}
 )
 _JOURNAL: Final = "journal.sqlite"
 _NOT_DELIVERED: Final = frozenset({"__pycache__", "nbcc-runs", "catboost_info", "lightning_logs", "node_modules"})

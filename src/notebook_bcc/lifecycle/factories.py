@@ -10,6 +10,7 @@ from typing import Protocol
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.journal.interface import JournalFactory
+from notebook_bcc.kernel.contents import Contents
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.planners.interface import Planner
@@ -35,12 +36,14 @@ class PlannerFactory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunFactories:
-    """Everything a run is carried out with."""
+    """Everything a run is carried out with. `make_contents` gives the notebooks of the Jupyter Server at an address,
+    `make_registry` the handlers of a run with this file of custom actions, if it has one."""
 
     make_kernel: KernelFactory
     make_planner: PlannerFactory
     journals: JournalFactory
-    make_registry: Callable[[], ActionRegistry]
+    make_contents: Callable[[str], Contents]
+    make_registry: Callable[[Path | None], ActionRegistry]
     now: Callable[[], datetime]
 
     def timestamp(self) -> str:

@@ -26,6 +26,8 @@ LAST = "last"
 INPUTS_FOLDER = "inputs"
 NOTEBOOK = "notebook.ipynb"
 REPORT = "report.html"
+ACTIONS = "custom_actions.py"
+SERVER_COPY = "server-copy.json"
 
 _NAME_LENGTH = 40
 _STAMP = "%Y%m%d-%H%M%S"
@@ -160,6 +162,16 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise RunRefused(f"{self.path / _DESTINATION} cannot be read: {error}") from error
 
+    @property
+    def actions(self) -> Path:
+        """The run's own custom actions, as they were when it began. There only where it was given some."""
+        return self.path / ACTIONS
+
+    @property
+    def server_copy(self) -> Path:
+        """What is known about the copy of the notebook that a Jupyter Server keeps. There only where one does."""
+        return self.path / SERVER_COPY
+
     def has_product(self, name: str) -> bool:
         """Whether the run has written this file; `name` is a path in its working directory, with slashes."""
         path = PurePosixPath(name)
@@ -256,6 +268,7 @@ def fill_folder(
     script: Path | None = None,
     playbook: PlaybookFiles | None = None,
     models: ChoiceFiles | None = None,
+    actions: Path | None = None,
     out: Path | None = None,
     out_folder: Path | None = None,
     large: int = LARGE_FILE,
@@ -274,10 +287,21 @@ def fill_folder(
             copy_playbook(playbook, folder.playbook)
         if models is not None:
             _keep_models(models, folder)
+        if actions is not None:
+            shutil.copyfile(actions, folder.actions)
         if out is not None or out_folder is not None:
             keep_destination(folder, inputs, out, out_folder, largest_copy=largest_copy)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
+
+
+def keep_actions(folder: RunFolder, actions: Path) -> None:
+    """From here on these are the run's custom actions. Raises RunRefused."""
+    try:
+        if not (folder.actions.exists() and actions.samefile(folder.actions)):
+            shutil.copyfile(actions, folder.actions)
+    except OSError as error:
+        raise RunRefused(f"actions {actions} cannot be kept: {error.strerror or error}") from error
 
 
 def keep_destination(

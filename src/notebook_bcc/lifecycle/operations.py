@@ -31,6 +31,7 @@ from notebook_bcc.lifecycle.folder import (
     clear_folder,
     create_folder,
     fill_folder,
+    keep_actions,
     note_start,
 )
 from notebook_bcc.lifecycle.handover import is_unedited, note_delivered
@@ -39,6 +40,7 @@ from notebook_bcc.lifecycle.leftover import end_left_kernel
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder, RunOrder
 from notebook_bcc.lifecycle.redelivery import check_destination
 from notebook_bcc.lifecycle.saver import NotebookSaver
+from notebook_bcc.lifecycle.server_copy import copying, want_copy
 from notebook_bcc.lifecycle.session import Interaction, Session, session_of
 from notebook_bcc.lifecycle.summary import only_delivery_is_left
 from notebook_bcc.lifecycle.verify import OnCell, Verification, VerifyOrder, verify_notebook
@@ -78,9 +80,12 @@ async def started(
             script=order.script,
             playbook=order.playbook,
             models=order.models,
+            actions=order.actions,
             out=order.out,
             out_folder=order.out_folder,
         )
+        if order.notebook:
+            want_copy(folder, order.kernel_spec, order.notebook, replaces=order.overwrite)
         journal = factories.journals.create(folder.journal_spec)
         async with session_of(folder, journal, record, factories=factories, interaction=interaction) as session:
             await session.begin(record)
@@ -118,6 +123,8 @@ async def resumed(
             interaction=interaction,
             planner_spec=order.planner_spec,
             kernel_spec=kernel_spec,
+            notebook=order.notebook,
+            actions=order.actions,
         ) as session:
             before = session.state
             if not only_delivery_is_left(before, folder):
@@ -125,6 +132,8 @@ async def resumed(
                     before, replace(order, kernel_spec=kernel_spec), first, forgets=posted[-1].seq if posted else 0
                 )
                 await session.begin(record)
+                if order.actions is not None:
+                    keep_actions(folder, order.actions)
                 if kernel_spec not in (None, before.kernel_spec):
                     await _leave_server(before, folder, factories=factories, interaction=interaction)
             yield session
@@ -207,11 +216,17 @@ async def cancel_run(folder: RunFolder, *, comment: str, factories: RunFactories
             state = await _cancel_at_rest(journal, folder, comment=comment, factories=factories)
         finally:
             await journal.close()
-        # It said how to go on; a file that cannot be written is told by the saver's log.
-        await NotebookSaver(folder, warn=logger.debug).save(state)
+        await _write_again(state, folder, factories)
     finally:
         lock.release()
     return "done"
+
+
+async def _write_again(state: RunState, folder: RunFolder, factories: RunFactories) -> None:
+    """Write the notebook of a run that nobody carries out, and its copy: both said how to go on."""
+    async with copying(folder, state.kernel_spec, factories.make_contents, warn=logger.warning) as copy:
+        # A file that cannot be written is told by the saver's log.
+        await NotebookSaver(folder, warn=logger.debug, copy=copy).save(state)
 
 
 async def _cancel_at_rest(journal: Journal, folder: RunFolder, *, comment: str, factories: RunFactories) -> RunState:
@@ -337,6 +352,10 @@ async def verify_run(
             note_delivered(order.notebook)
         if order.notebook == folder.notebook and is_unedited(folder.delivered):
             hand_out(folder)
+        if order.notebook == folder.notebook and unedited:
+            async with copying(folder, state.kernel_spec, factories.make_contents, warn=logger.warning) as copy:
+                if copy is not None:
+                    await copy.write()
         return result
 
 

@@ -24,7 +24,8 @@ class RunOrder:
     """Everything that is known about a run before it exists. The input behind it has been validated.
 
     A field that the first record has too goes into it under the same name. `run_id` is an id of the caller's own;
-    `identity` is what such an id stands for.
+    `identity` is what such an id stands for. `notebook` is the path that a copy of the notebook is kept under on the
+    server of the kernel.
     """
 
     name: str
@@ -41,9 +42,11 @@ class RunOrder:
     script: Path | None = None
     playbook: PlaybookFiles | None = None
     models: ChoiceFiles | None = None
+    actions: Path | None = None
     out: Path | None = None
     out_folder: Path | None = None
     overwrite: bool = False
+    notebook: str = ""
     run_id: str = ""
     identity: Mapping[str, str] = field(default_factory=dict)
 
@@ -71,7 +74,8 @@ class ResumeOrder:
     """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named.
 
     Of another kernel only the place counts: the run's own kernel name stays. `inputs` are told to the run: the answer
-    to a question of its planner.
+    to a question of its planner. `notebook`: from here on the server of the kernel keeps a copy under this path.
+    `actions` is a file of custom actions in place of the run's own.
     """
 
     restart: Restart = "behavior"
@@ -81,3 +85,5 @@ class ResumeOrder:
     planner_spec: PlannerSpec | None = None
     kernel_spec: KernelSpec | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    notebook: str = ""
+    actions: Path | None = None

@@ -15,6 +15,7 @@ from notebook_bcc.errors import NotebookFailed
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import INPUTS, RunStopped, Transitioned
 from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.server_copy import ServerCopy
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.ipynb import NotebookMetadata, NotebookWriter
@@ -34,12 +35,21 @@ _SHORTEST_REST = 0.5
 
 
 class NotebookSaver:
-    """One notebook file of one run. `warn` is told when the file cannot be written: the run goes on without it."""
+    """One notebook file of one run, and its copy on a server where one is wanted. `warn` is told when the file cannot
+    be written: the run goes on without it."""
 
-    def __init__(self, folder: RunFolder, *, warn: Callable[[str], None], every: float = EVERY_SECONDS) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        *,
+        warn: Callable[[str], None],
+        copy: ServerCopy | None = None,
+        every: float = EVERY_SECONDS,
+    ) -> None:
         self._writer = NotebookWriter(folder.notebook)
         self._run_id = folder.run_id
         self._warn = warn
+        self._copy = copy
         self._every = every
         self._state = RunState()
         self._saved: Document | None = None
@@ -80,7 +90,13 @@ class NotebookSaver:
                 return False
             self._saved = state.document
             self._told = ""
+            await self.copy()
             return True
+
+    async def copy(self) -> None:
+        """Bring the copy on the server up to the file, where there is one."""
+        if self._copy is not None:
+            await self._copy.write()
 
     def _complain(self, error: NotebookFailed) -> None:
         logger.warning("notebook not written: %s", error)

@@ -25,6 +25,7 @@ from notebook_bcc.lifecycle.handover import note_delivered
 from notebook_bcc.lifecycle.history import folded, note_seconds
 from notebook_bcc.lifecycle.leftover import end_left_kernel
 from notebook_bcc.lifecycle.saver import NotebookSaver, notebook_metadata, own_cells, shown_document
+from notebook_bcc.lifecycle.server_copy import ServerCopy, server_copy, want_copy
 from notebook_bcc.lifecycle.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
@@ -41,7 +42,8 @@ _PATIENCE = 0.5
 class Delivery:
     """What the user gets when a run has stopped. None where it could not be written, or was not wanted.
 
-    Where a verification was wanted and there is none, `unverified` says why it could not be done, or it was `skipped`.
+    `server_copy` is where a Jupyter Server keeps the notebook as well, or empty. Where a verification was wanted and
+    there is none, `unverified` says why it could not be done, or it was `skipped`.
     """
 
     notebook: Path | None
@@ -49,6 +51,7 @@ class Delivery:
     report: Path | None = None
     files: tuple[DeliveredFile, ...] = ()
     left_out: int = 0
+    server_copy: str = ""
     verification: Verification | None = None
     unverified: str = ""
     skipped: bool = False
@@ -76,6 +79,7 @@ class Session:
         factories: RunFactories,
         warn: Callable[[str], None],
         cell_seconds: dict[str, float],
+        copy: ServerCopy | None = None,
     ) -> None:
         """`cell_seconds`: how long each cell took in the processes before; it is kept up here."""
         self.folder = folder
@@ -87,6 +91,7 @@ class Session:
         self._factories = factories
         self._warn = warn
         self._cell_seconds = cell_seconds
+        self._copy = copy
         self._begun: Entry | None = None
         self._carried_out = False
         self._saved: RunState | None = None
@@ -131,7 +136,7 @@ class Session:
         written = self.folder.delivered if self._saved is self.state else None
         stopped = self.state.stopped
         if stopped is None or stopped.reason != "completed" or written is None:
-            return Delivery(notebook=written)
+            return Delivery(notebook=written, server_copy=self._copied_to)
         # The run needs its kernel no more; the verification's own is to have the memory.
         await self._kernel.close()
         verification, unverified = None, ""
@@ -140,6 +145,8 @@ class Session:
         except BccError as error:
             # The run is completed all the same, and what it has made is the user's.
             unverified = str(error)
+        # It has its stamp now.
+        await self._saver.copy()
         left_out = len(self.state.document.cells) - own_cells(self._shown(self._probes))
         answer = answer_of(self.state, self.folder.has_product)
         handover = await asyncio.to_thread(hand_over, self.folder, answer=answer)
@@ -156,10 +163,15 @@ class Session:
             report=self.folder.delivered_report if has_report else None,
             files=handover.files,
             left_out=left_out,
+            server_copy=self._copied_to,
             verification=verification,
             unverified=unverified,
             skipped=verify and verification is None and not unverified,
         )
+
+    @property
+    def _copied_to(self) -> str:
+        return self._copy.place if self._copy is not None else ""
 
     def skip_verification(self) -> None:
         """Leave the verification that is under way, or do not begin one; everything else is delivered. One that has
@@ -262,29 +274,35 @@ async def session_of(
     interaction: Interaction,
     planner_spec: PlannerSpec | None = None,
     kernel_spec: KernelSpec | None = None,
+    notebook: str = "",
+    actions: Path | None = None,
 ) -> AsyncIterator[Session]:
     """A session on a journal whose lock this process holds. Closes the journal and everything it made.
 
-    `planner_spec` and `kernel_spec` replace the ones that the run had, if they are given.
+    `planner_spec`, `kernel_spec`, `notebook` and `actions` replace the ones that the run had, if they are given. Raises
+    RunRefused, SettingsInvalid.
     """
-    kernel = planner = keeper = session = None
+    kernel = planner = keeper = session = copy = None
     try:
         cell_seconds: dict[str, float] = {}
         state = await folded(journal, cell_seconds=cell_seconds)
         if kernel_spec is None:
             kernel_spec = state.kernel_spec if state.seq else first.chosen_kernel
+        if notebook:
+            want_copy(folder, kernel_spec, notebook)
+        copy = server_copy(folder, kernel_spec, factories.make_contents, warn=interaction.warn)
         kernel = factories.make_kernel(kernel_spec, cwd=folder.work, output_bytes=first.limits.output_bytes)
         planner = await factories.make_planner(planner_spec or state.planner or first.chosen_planner, folder)
         runner = Runner(
             planner=planner,
             kernel=kernel,
             journal=journal,
-            registry=factories.make_registry(),
+            registry=factories.make_registry(actions or (folder.actions if folder.actions.exists() else None)),
             person=interaction.person,
             state=state,
             has_file=folder.has_product,
         )
-        saver = NotebookSaver(folder, warn=interaction.warn)
+        saver = NotebookSaver(folder, warn=interaction.warn, copy=copy)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")
         session = Session(
             folder=folder,
@@ -295,6 +313,7 @@ async def session_of(
             factories=factories,
             warn=interaction.warn,
             cell_seconds=cell_seconds,
+            copy=copy,
         )
         yield session
     finally:
@@ -303,6 +322,8 @@ async def session_of(
         if session is not None:
             # Also when the run was torn away: what it had reached can be looked at.
             await session.save()
+        if copy is not None:
+            await copy.close()
         if planner is not None:
             await planner.close()
         if session is not None:

@@ -41,7 +41,7 @@ class NotebookFile:
 
 def read_notebook(path: Path) -> NotebookFile:
     """Read and validate a notebook; older formats are upgraded. Raises NotebookFailed with the reason."""
-    content = _read_content(path)
+    content = read_content(path)
     cells = [_cell(cell) for cell in content["cells"]]
     metadata = content["metadata"]
     return NotebookFile(path=path, document=document_of(cells, title=str(metadata.get("title", ""))), metadata=metadata)
@@ -64,14 +64,15 @@ def stamp_notebook(path: Path, **facts: Any) -> None:  # Any: JSON values
 
     Raises NotebookFailed; the file is then unchanged.
     """
-    _read_content(path)
+    read_content(path)
     content: _JSON = json.loads(path.read_bytes())
     metadata = content.setdefault("metadata", {})
     metadata[NAMESPACE] = {**_mapping(metadata.get(NAMESPACE)), **facts}
     replace_file(path, [encoded(content), b"\n"])
 
 
-def _read_content(path: Path) -> _JSON:
+def read_content(path: Path) -> _JSON:
+    """A valid notebook as JSON, every text in one piece. Raises NotebookFailed with the reason."""
     try:
         data = path.read_bytes()
     except OSError as error:

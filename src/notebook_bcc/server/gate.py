@@ -1,4 +1,4 @@
-"""Who is let in: the Host, the Origin, the Sec-Fetch-Site and the token of a request."""
+"""Who is let in: the size of the headers, the Host, the Origin, the Sec-Fetch-Site and the token of a request."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from notebook_bcc.server.problems import Problem
 from notebook_bcc.server.settings import ServerSettings, is_loopback
 
 _BEARER = "bearer "
+_LARGEST_HEADERS = 65_536
 # What a browser says of a request that a page of this very service made, or a person who typed the address. A page at
 # another port of this machine is `same-site`, and not ours.
 _OWN_PAGES = frozenset({"same-origin", "none"})
@@ -24,6 +25,11 @@ class Gate:
         # Where a token is wanted a foreign page can do nothing; names are checked then only if somebody listed them.
         self._names = frozenset(name.lower() for name in settings.names)
         self._local = settings.is_loopback
+
+    def check_size(self, headers: Headers) -> None:
+        """Raises Problem for headers of more than 64 KiB. uvicorn stops such a head only where it comes in pieces."""
+        if sum(len(name) + len(value) for name, value in headers.raw) > _LARGEST_HEADERS:
+            raise Problem(431, "headers_too_large", f"The headers are larger than {_LARGEST_HEADERS} bytes together.")
 
     def check_origin(self, headers: Headers) -> None:
         """Raises Problem for a request under a name that is not ours or under two, or from a page of another origin."""

@@ -91,6 +91,7 @@ class RequestMiddleware:
 
     def _check(self, path: str, headers: Headers) -> None:
         """Raises Problem for a request that is not let in."""
+        self._gate.check_size(headers)
         self._gate.check_origin(headers)
         if path not in self._paths:
             raise Problem(404, "not_found", f"There is nothing here. There are: {', '.join(self._paths)}.")

@@ -23,13 +23,14 @@ _ERRORS = {
     415: "The body is said to be something else than JSON.",
     421: "The name in the Host header is not one of this service.",
     422: "The message lacks a field or has one of another form; every path is named.",
+    431: "The headers are too large.",
     500: "Something unforeseen; the message holds an id that the service's log has too.",
     502: "The planner answered, and not with anything that can be used.",
     503: "The planner cannot be reached, or too many requests are being answered. May carry Retry-After.",
     504: "The planner took too long.",
 }
-_OF_EVERY_PAGE = (400, 403, 421)
-_OF_EVERY_QUESTION = (400, 403, 408, 409, 413, 415, 421, 422, 500, 502, 503, 504)
+_OF_EVERY_PAGE = (400, 403, 421, 431)
+_OF_EVERY_QUESTION = (400, 403, 408, 409, 413, 415, 421, 422, 431, 500, 502, 503, 504)
 _MESSAGES = ("Request", "PlanningResponse", "GeneratingResponse", "ActionLine")
 _REPEATED = {
     "description": "`true` where the answer was remembered: this request, by its ids, has been answered before.",
@@ -63,7 +64,7 @@ def _paths(*, token: bool) -> Json:
     asked: Json = {"security": [{"bearer": []}]} if token else {}
     unauthorized = (401,) if token else ()
     questions = (*_OF_EVERY_QUESTION, *unauthorized)
-    v1_get = (400, 403, 408, 409, 413, 414, 415, 421, 422, 500, 502, 503, 504, *unauthorized)
+    v1_get = (400, 403, 408, 409, 413, 414, 415, 421, 422, 431, 500, 502, 503, 504, *unauthorized)
     pages = _OF_EVERY_PAGE
     return {
         "/planning": {"post": _planning(questions) | asked},

@@ -100,6 +100,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "result_naive": (", naive {naive}", "，朴素预测 {naive}"),
     "result_error": ("; off by {error} on average", "；平均误差 {error}"),
     "notebook": ("notebook:  {path}", "笔记本：  {path}"),
+    "server_copy": ("on server: {place}", "服务器上：{place}"),
     "page": ("page:      {path}", "网页：    {path}"),
     "report": ("report:    {path}", "报告：    {path}"),
     "files_in": ("files in   {path}", "文件位于：{path}"),

@@ -118,6 +118,23 @@ KernelUrlOption = Annotated[
         metavar="URL",
     ),
 ]
+ActionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--actions",
+        help="A Python file whose `register(registry)` adds custom actions. It runs in this process, not in a kernel.",
+        metavar="FILE.py",
+    ),
+]
+NotebookIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--notebook-id",
+        help="Keep the notebook on the Jupyter Server of --kernel-url under this path while the run goes on. "
+        "[env: NOTEBOOK_ID]",
+        metavar="PATH",
+    ),
+]
 StrictOption = Annotated[
     bool | None,
     typer.Option("--strict-actions/--lenient-actions", help="An unknown action is an error, not a warning."),

@@ -65,6 +65,11 @@ class ActionRegistry:
         ActionRegistry._for_all = MappingProxyType({**ActionRegistry._for_all, name: handler})
 
     @classmethod
+    def for_all(cls) -> Mapping[str, Handler]:
+        """What every registry has that is made now, beyond the protocol's own; another object after each change."""
+        return ActionRegistry._for_all
+
+    @classmethod
     def unregister_for_all(cls, name: str) -> None:
         """Registries made from now on do not have it any more. No error when none did."""
         kept = {known: handler for known, handler in ActionRegistry._for_all.items() if known != name}

@@ -28,7 +28,7 @@ class ServerRest:
 
     async def kernelspecs(self) -> dict[str, dict[str, Any]]:
         """Name -> spec, empty when the server does not tell. Raises KernelFailed."""
-        response = await self._request("GET", "api/kernelspecs")
+        response = await self.request("GET", "api/kernelspecs")
         if response.status_code != 200:
             return {}
         specs: dict[str, Any] = _json(response).get("kernelspecs", {})
@@ -38,41 +38,42 @@ class ServerRest:
         """The id of a new kernel. Raises KernelFailed."""
         # With an empty path too: without any, a kernel starts wherever the server was started.
         body = {"name": name, "path": path}
-        response = await self._request("POST", "api/kernels", json=body, timeout=timeout)
+        response = await self.request("POST", "api/kernels", json=body, timeout=timeout)
         if response.status_code != 201:
-            raise KernelFailed(self._refusal(response))
+            raise KernelFailed(self.refusal(response))
         kernel_id: str = _json(response)["id"]
         return kernel_id
 
     async def state(self, kernel_id: str) -> str | None:
         """Its execution state in the server's words, None when the server has no such kernel. Raises KernelFailed."""
-        response = await self._request("GET", f"api/kernels/{kernel_id}")
+        response = await self.request("GET", f"api/kernels/{kernel_id}")
         if response.status_code == 404:
             return None
         if response.status_code != 200:
-            raise KernelFailed(self._refusal(response))
+            raise KernelFailed(self.refusal(response))
         return str(_json(response).get("execution_state") or "unknown")
 
     async def interrupt(self, kernel_id: str) -> None:
         """Raises KernelFailed."""
-        response = await self._request("POST", f"api/kernels/{kernel_id}/interrupt")
+        response = await self.request("POST", f"api/kernels/{kernel_id}/interrupt")
         if not response.is_success:
-            raise KernelFailed(self._refusal(response))
+            raise KernelFailed(self.refusal(response))
 
     async def delete(self, kernel_id: str) -> None:
         """End a kernel; no error when the server has none of that id. Raises KernelFailed."""
         for wait in _DELETE_WAITS:
-            response = await self._request("DELETE", f"api/kernels/{kernel_id}", timeout=_DELETE_SECONDS)
+            response = await self.request("DELETE", f"api/kernels/{kernel_id}", timeout=_DELETE_SECONDS)
             if response.is_success or response.status_code == 404:
                 return
             # A server that is about to restart a kernel cannot delete it in that moment.
             await asyncio.sleep(wait)
-        raise KernelFailed(self._refusal(response))
+        raise KernelFailed(self.refusal(response))
 
     async def close(self) -> None:
         await self.client.aclose()
 
-    async def _request(self, method: str, path: str, **options: Any) -> httpx2.Response:  # Any: httpx2's own options
+    async def request(self, method: str, path: str, **options: Any) -> httpx2.Response:  # Any: httpx2's own options
+        """Any request under the server's address. Raises KernelFailed where there is no answer."""
         try:
             return await self.client.request(method, path, **options)
         except httpx2.TimeoutException as error:
@@ -83,7 +84,8 @@ class ServerRest:
             reason = str(error) or type(error).__name__
             raise KernelFailed(f"the Jupyter server at {self.where} cannot be reached: {reason}") from error
 
-    def _refusal(self, response: httpx2.Response) -> str:
+    def refusal(self, response: httpx2.Response) -> str:
+        """What an answer that is no success means, in words."""
         words = str(_json(response).get("message") or response.reason_phrase)
         return f"the Jupyter server at {self.where} {describe_status(response.status_code, words)}"
 
