@@ -79,6 +79,7 @@ async def started(
             models=order.models,
             out=order.out,
             out_folder=order.out_folder,
+            verify=order.verify,
         )
         journal = factories.journals.create(folder.journal_spec)
         async with session_of(folder, journal, record, factories=factories, interaction=interaction) as session:

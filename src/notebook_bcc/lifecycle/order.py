@@ -44,6 +44,7 @@ class RunOrder:
     out: Path | None = None
     out_folder: Path | None = None
     overwrite: bool = False
+    verify: bool = True
     run_id: str = ""
     identity: Mapping[str, str] = field(default_factory=dict)
 
