@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
@@ -275,10 +276,29 @@ def test_going_on_with_words_that_make_no_sense_is_refused_by_their_name(place: 
         ({"restart": "all"}, "restart must be 'behavior' or 'workflow' or 'reset', and is 'all'"),
         ({"confirm": "maybe"}, "confirm must be"),
         ({"max_actions": -1}, "max_actions must be a number"),
+        ({"answers": "price"}, "answers must be texts by name"),
+        ({"answers": {"target": 3}}, "answers must be texts by name"),
     ]:
         with pytest.raises(nb.BccError, match=problem):
             run.resume(**said)  # type: ignore[arg-type]  # which is the point
+    # What is fixed when a run begins cannot be said anew: it would be ignored.
+    for name, call in [("out", run.resume), ("max_action", run.resume), ("tarjet", nb.run), ("tarjet", nb.start)]:
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            call(**{name: "x"})  # type: ignore[operator]  # which is the point
     assert kinds(run).count("run_resumed") == 0
+
+
+def test_what_is_no_path_is_refused_by_its_name(place: Path) -> None:
+    run = nb.run("words.yaml", verify=False)
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: nb.runs(7), "folder must be a path, and is 7"),  # type: ignore[arg-type]  # which is the point
+        (lambda: nb.open(7), "run must be a path, and is 7"),  # type: ignore[arg-type]  # which is the point
+        (lambda: nb.open("last", runs=7), "runs must be a path, and is 7"),  # type: ignore[arg-type]  # the same
+        (lambda: run.predict([1]), "rows must be a path or a DataFrame, and is"),
+    ]
+    for call, problem in calls:
+        with pytest.raises(nb.BccError, match=problem):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -286,6 +306,7 @@ def test_going_on_with_words_that_make_no_sense_is_refused_by_their_name(place: 
     [
         ("give --planner llm as well, or --kernel-url", "give planner='llm' as well, or kernel_url="),
         ("--target 'a b': --test-file stays", "target='a b': --test-file stays"),
+        ("--stream and --no-stream are", "stream=True and stream=False are"),
         ("give --overwrite, --no-wait or --id", "give overwrite=True, wait=False or run_id="),
         (
             "'--target' is a name; go on with: nbcc run --planner x",
@@ -379,6 +400,9 @@ def test_a_run_that_was_not_to_be_verified_goes_on_unverified(place: Path) -> No
     assert run.status == "completed"
     run = nb.run("words.yaml", max_actions=1, verify=False)
     assert run.resume(max_actions=0, verify=True).verified is True
+    run = nb.run("words.yaml", max_actions=1, verify=False)
+    # Another process knows it too.
+    assert nb.open(run.id).resume(max_actions=0).verified is None
 
 
 def test_a_cancelled_run_stays_cancelled(place: Path) -> None:
@@ -440,6 +464,13 @@ def test_a_run_that_stopped_is_resumed_by_the_same_call(place: Path, book: Path)
     assert run.status == "completed"
     assert kinds(run).count("run_started") == 1
     assert kinds(run).count("run_resumed") == 1
+
+
+def test_the_same_call_gets_on_after_each_of_its_limits(place: Path) -> None:
+    order: dict[str, Any] = {"run_id": "bit-by-bit", "max_actions": 1, "verify": False}
+    statuses = [nb.run("words.yaml", **order).status for _ in range(8)]
+    assert statuses == sorted(statuses, reverse=True)
+    assert {*statuses} == {"limit", "completed"}
 
 
 def test_an_id_that_nbcc_has_made_stands_for_no_order(place: Path) -> None:

@@ -68,6 +68,21 @@ async def test_the_magic_takes_the_options_of_the_command_line(kernel: LocalKern
     assert "nothing to analyse" in refused.error.message
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("run --nope", "UsageError: No such option: --nope"),
+        ("run words.yaml --lang fr", "UsageError: Invalid value for '--lang': 'fr' is not one of 'en', 'zh'."),
+        ("run words.yaml --max-actions many", "UsageError: Invalid value for '--max-actions': must be a whole number"),
+        ("run 'words.yaml", "UsageError: No closing quotation"),
+    ],
+)
+async def test_a_line_that_makes_no_sense_is_told_in_one_line(kernel: LocalKernel, line: str, problem: str) -> None:
+    assert (await kernel.execute("%load_ext notebook_bcc")).error is None
+    done = await kernel.execute(f"%nbcc {line}")
+    assert [str(output.get("text")).strip() for output in done.outputs] == [problem]
+
+
 async def test_the_stop_button_pauses_the_run(kernel: LocalKernel, place: Path) -> None:
     started, go = write_slow(place)
     told = place / "told.txt"

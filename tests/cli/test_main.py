@@ -107,6 +107,24 @@ def test_an_unknown_command_or_option_is_a_usage_error(shell: Shell) -> None:
     assert shell("run").returncode == Exit.USAGE
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("run", "x.csv", "--lang", "fr"), "'--lang': 'fr' is not one of 'en', 'zh'."),
+        (("run", "x.csv", "--max-actions", "many"), "'--max-actions': must be a whole number"),
+        (("prune", "--keep", "-1"), "'--keep': must be at least 0"),
+    ],
+)
+def test_a_wrong_value_is_told_without_the_words_of_a_library(
+    shell: Shell, arguments: tuple[str, ...], problem: str
+) -> None:
+    done = shell(*arguments)
+    assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (
+        Exit.USAGE,
+        f"Error: Invalid value for {problem}",
+    )
+
+
 def test_run_help_is_enough_to_get_going(shell: Shell) -> None:
     text = shell("run", "--help").stdout
     start, end = text.index("$ cat > hello.yaml\n"), text.index("$ nbcc run hello.yaml")

@@ -19,6 +19,34 @@ GERMAN = PLAIN.replace(",", ";").replace(".", ",")
 CHINESE = Writing(encoding="gb18030", separator=";", decimal=",")
 
 
+NAMELESS = Writing(header=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "said"),
+    [
+        ("town,size\nRome,50\nOslo,70\n", "Rome,50\nOslo,70\n", "has a line of names"),
+        ("town;size\nRome;50,5\nOslo;70,5\n", "Rome,50.5\nOslo,70.5\n", "has a line of names"),
+        ("面积,城市\n50,罗马\n", "面积,城市\n50,罗马\n", "columns are found by them"),
+        ("Rome,50\nOslo,70\n", "Rome,50\nOslo,70\n", ""),
+        ("Rome,Italy\nOslo,Norway\n", "Rome,Italy\nOslo,Norway\n", ""),
+        ("Rome,\nOslo,70\n", "Rome,\nOslo,70\n", ""),
+    ],
+)
+def test_a_line_of_names_is_no_row_for_a_model_that_learnt_without_names(
+    tmp_path: Path, content: str, expected: str, said: str
+) -> None:
+    text, remark = rewritten(tmp_path, content.encode(), NAMELESS)
+    assert (text, said in remark, bool(remark)) == (expected, True, bool(said))
+
+
+@pytest.mark.parametrize(("has_names", "expected"), [(True, "Rome,50\n"), (False, "0,1\nRome,50\n")])
+def test_who_knows_whether_there_are_names_is_believed(tmp_path: Path, has_names: bool, expected: str) -> None:
+    (tmp_path / "new.csv").write_text("0,1\nRome,50\n")
+    found = rewrite(tmp_path / "new.csv", NAMELESS, names=NAMES, scratch=tmp_path, has_names=has_names)
+    assert found.path.read_text() == expected
+
+
 def rewritten(path: Path, content: bytes, wanted: Writing, *, name: str = "new.csv") -> tuple[str, str]:
     """What would be read, and the remark."""
     (path / name).write_bytes(content)

@@ -292,6 +292,17 @@ async def test_there_is_no_estimate_while_a_hint_speaks_of_what_is_not_known(hin
     assert (await planner().plan(request(State.IDLE, stage=None))).metadata.estimated_remaining_seconds is None
 
 
+async def test_a_hint_with_a_default_is_an_estimate_at_once_and_a_better_one_later() -> None:
+    hint = "v.rows * (1 + v.table | default([]) | length)"
+    book = load_playbook(files(stages__load=SOUND["stages/load.yaml"].replace("v.rows * 2", hint)))
+    steps = level(current="read", remaining=["target"])
+    found = []
+    for known in ({}, {"rows": 3}, {"rows": 3, "table": ["a", "b"]}):
+        asked = request(State.STEP_RUNNING, step="read", steps=steps, **known)
+        found.append((await PlaybookPlanner(book).plan(asked)).metadata.estimated_remaining_seconds)
+    assert found == [None, 2 + 3 + 10, 2 + 9 + 10]
+
+
 async def test_a_rule_that_fails_on_these_facts_is_an_error_with_its_line() -> None:
     with pytest.raises(PlannerAnswerInvalid, match=r"stages/load\.yaml, line 16"):
         await planner().plan(ended("read.1", rows="DataFrame(3x1)"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, Unpack
 
 from notebook_bcc.api.frames import digest_of, is_frame, write_frame
-from notebook_bcc.api.keywords import check_keywords, check_table, keyword_errors
+from notebook_bcc.api.keywords import check_keywords, check_names, check_path, check_table, keyword_errors
 from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import opened
 from notebook_bcc.api.options import FilePath, RunKeywords, RunOptions, Table, settings_of
@@ -98,7 +98,7 @@ async def arun(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
         worker, settings = await asyncio.to_thread(_worker, data, chosen, progress, scratch=Path(scratch))
         await _settled(worker.begun, worker)
     await _settled(worker.done, worker)
-    return Run(worker.begun.result().folder, settings, worker=worker, verify=chosen.verify)
+    return Run(worker.begun.result().folder, settings, worker=worker)
 
 
 def open(run: FilePath = LAST, *, runs: FilePath | None = None) -> Run:
@@ -108,18 +108,22 @@ def open(run: FilePath = LAST, *, runs: FilePath | None = None) -> Run:
     >>> nb.open("last").id == nb.runs()[0].id
     True
     """
+    check_path(run, name="run")
+    check_path(runs, name="runs")
     settings = settings_of(runs=Path(runs) if runs is not None else None)
     return Run(find_run(settings.runs, str(run)), settings)
 
 
 def runs(folder: FilePath | None = None) -> list[Run]:
     """The runs kept in a folder, newest first; without one, where runs are kept."""
+    check_path(folder, name="folder")
     settings = settings_of(runs=Path(folder) if folder is not None else None)
     return [Run(folder, settings) for folder in run_folders(settings.runs)]
 
 
 def _chosen(options: RunKeywords) -> RunOptions:
-    """The options, each of a type and a value that make sense. Raises SettingsInvalid."""
+    """The options, each of a type and a value that make sense. Raises SettingsInvalid, TypeError for an unknown one."""
+    check_names(options, (one.name for one in fields(RunOptions)), call="run")
     chosen = RunOptions(**options)
     check_keywords(chosen)
     return chosen
@@ -130,7 +134,7 @@ def _begin(data: Table, options: RunOptions, *, progress: RunProgress) -> Run:
     with keyword_errors(), tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = _worker(data, options, progress, scratch=Path(scratch))
         found = begun(worker)
-    return Run(found.folder, settings, worker=worker, verify=options.verify)
+    return Run(found.folder, settings, worker=worker)
 
 
 def _worker(data: Table, options: RunOptions, progress: RunProgress, *, scratch: Path) -> tuple[Worker, Settings]:

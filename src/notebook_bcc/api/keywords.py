@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import cache
 from os import PathLike
 from types import UnionType
@@ -22,9 +23,21 @@ _SPELLED_OTHERWISE: Final = {
     "id": "run_id=",
     "no-verify": "verify=False",
     "no-wait": "wait=False",
+    "stream": "stream=True",
+    "no-stream": "stream=False",
     "overwrite": "overwrite=True",
     "images": "images=True",
 }
+
+
+def check_names(options: Mapping[str, Any], known: Iterable[str], *, call: str) -> None:  # Any: whatever a caller gave
+    """Raises TypeError, as Python does, for a keyword that the call does not have, with the one that may be meant."""
+    names = list(known)
+    for name in options:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}{meant}")
 
 
 def check_keywords(options: RunOptions) -> None:
@@ -44,10 +57,23 @@ def check_target(value: Any) -> None:  # Any: whatever a caller gave
         raise SettingsInvalid(f"target must be the name of a column, or a list of names, and is {value!r}")
 
 
+def check_path(value: Any, *, name: str) -> None:  # Any: whatever a caller gave
+    """Raises SettingsInvalid unless this is a path, or nothing."""
+    if value is not None and not isinstance(value, str | PathLike):
+        raise SettingsInvalid(f"{name} must be a path, and is {value!r}")
+
+
 def check_table(value: Any, *, name: str) -> None:  # Any: whatever a caller gave
     """Raises SettingsInvalid unless this is a path, a table in memory, or nothing."""
     if value is not None and not isinstance(value, str | PathLike) and not is_frame(value):
         raise SettingsInvalid(f"{name} must be a path or a DataFrame, and is {value!r}")
+
+
+def check_answers(value: Any) -> None:  # Any: whatever a caller gave
+    """Raises SettingsInvalid unless these are texts by name, or nothing."""
+    is_named = isinstance(value, Mapping) and all(isinstance(one, str) for pair in value.items() for one in pair)
+    if value is not None and not is_named:
+        raise SettingsInvalid(f"answers must be texts by name, such as {{'target': 'price'}}, and is {value!r}")
 
 
 def check_one_of(value: Any, kind: Any, *, name: str) -> None:  # Any: whatever a caller gave; a Literal

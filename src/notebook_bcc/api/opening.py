@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from notebook_bcc.api.identity import check_identity
 from notebook_bcc.api.prepare import Prepared
 from notebook_bcc.errors import RunLocked, RunRefused
 from notebook_bcc.journal.lock import lock_holder
+from notebook_bcc.journal.records import RunStarted
 from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.operations import begun_with, resumed, started
@@ -64,7 +65,7 @@ async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExit
                 return Opened(folder, None)
             if elsewhere:
                 check_destination(order)
-            again = resumed(folder, prepared.resume, factories=tools, interaction=interaction)
+            again = resumed(folder, _again(prepared, begun), factories=tools, interaction=interaction)
             session = await stack.enter_async_context(again)
             if elsewhere:
                 redirect(folder, order)
@@ -81,6 +82,12 @@ async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExit
             if begun is None or not await is_over(folder):
                 raise
         await asyncio.sleep(_LOOK_EVERY)
+
+
+def _again(prepared: Prepared, begun: RunStarted) -> ResumeOrder:
+    """How the run goes on. The limits that it began with are no new ones: after a limit they give as much room again,
+    where the same call would else stop at once."""
+    return replace(prepared.resume, limits={}) if prepared.order.limits == begun.limits else prepared.resume
 
 
 async def _deliver_elsewhere(folder: RunFolder, order: RunOrder, interaction: Interaction) -> None:

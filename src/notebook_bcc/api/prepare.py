@@ -82,6 +82,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         out_folder=out_folder,
         overwrite=options.overwrite,
         notebook=wanted_notebook(settings),
+        verify=options.verify,
         run_id=given_id,
     )
     order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))

@@ -13,7 +13,14 @@ from typing import Any, Self, TypeVar, Unpack
 
 from notebook_bcc.api.events import RunEvent, watched
 from notebook_bcc.api.frames import is_frame, read_frame, write_frame
-from notebook_bcc.api.keywords import check_keywords, check_one_of, keyword_errors
+from notebook_bcc.api.keywords import (
+    check_answers,
+    check_keywords,
+    check_names,
+    check_one_of,
+    check_table,
+    keyword_errors,
+)
 from notebook_bcc.api.loop_thread import loop_thread
 from notebook_bcc.api.model_lines import model_lines
 from notebook_bcc.api.opening import Opened, resuming
@@ -77,13 +84,10 @@ class Run:
     What it says is read from the run's folder each time it is asked. Iterating gives what happens, while it happens.
     """
 
-    def __init__(
-        self, folder: RunFolder, settings: Settings, *, worker: Worker | None = None, verify: bool = True
-    ) -> None:
+    def __init__(self, folder: RunFolder, settings: Settings, *, worker: Worker | None = None) -> None:
         self._folder = folder
         self._settings = settings
         self._worker = worker
-        self._verify = verify
 
     @property
     def id(self) -> str:
@@ -166,11 +170,14 @@ class Run:
         have its index. Values that cannot be read, and categories that the model has never seen, are warned of.
         Raises RunRefused.
         """
+        check_table(rows, name="rows")
         if self.model is None:
             raise RunRefused(f"run {self.id!r} has no {MODEL}: it has not made a model that can predict")
         with tempfile.TemporaryDirectory(prefix="nbcc-rows-") as scratch:
             path = self._written(rows, Path(scratch)) if is_frame(rows) else Path(rows)
-            made = _done(self._predicted(path, probabilities=probabilities))
+            # Of a file it is looked for, as on the command line; a frame has names whatever they look like.
+            has_names = True if is_frame(rows) else None
+            made = _done(self._predicted(path, probabilities=probabilities, has_names=has_names))
         for doubt in made.doubts:
             warnings.warn(doubt, stacklevel=2)
         predictions = read_frame(made.content)
@@ -221,6 +228,8 @@ class Run:
         goes on: `for event in run.resume(background=True): ...`. `verify` is as the run was begun, unless it is said.
         Raises RunLocked, RunRefused.
         """
+        check_names(options, ResumeKeywords.__annotations__, call="resume")
+        check_answers(answers)
         said = RunOptions(target=target, **options)
         check_keywords(said)
         check_one_of(restart, Restart, name="restart")
@@ -239,8 +248,8 @@ class Run:
         for line, _ in model_lines(models, words) if models is not None else []:
             shown.say(line)
         opening = resuming(self._folder, order, settings=self._settings)
-        self._verify = self._verify if verify is None else verify
-        self._worker = Worker(opening, verify=self._verify, progress=shown)
+        wanted = self._folder.destination.verify if verify is None else verify
+        self._worker = Worker(opening, verify=wanted, progress=shown)
         begun(self._worker)
         return self if background else self.wait()
 
@@ -288,13 +297,14 @@ class Run:
         form, sheet = str(said.get("format", "parquet")), str(said.get("sheet", ""))
         return write_frame(rows, folder, name="rows", form=form, sheet=sheet)
 
-    async def _predicted(self, path: Path, *, probabilities: bool) -> Predictions:
+    async def _predicted(self, path: Path, *, probabilities: bool, has_names: bool | None) -> Predictions:
         state = await load_state(self._folder, journals())
         order = PredictOrder(
             model=self._folder.path / MODEL,
             data=path,
             kernel=state.kernel.name or "python3",
             probabilities=probabilities,
+            has_names=has_names,
         )
         return await predict(order, run_factories(self._settings))
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
+from IPython.core.error import UsageError
 from typer.main import get_command
 
 from notebook_bcc.api.frames import is_frame
@@ -15,8 +18,11 @@ from notebook_bcc.api.front import run
 from notebook_bcc.api.options import keywords_of
 from notebook_bcc.api.run import Run
 from notebook_bcc.cli.run import run_command
+from notebook_bcc.protocol.problems import sentence_of
 
 _COMMAND = [sys.executable, "-c", "from notebook_bcc.cli.main import main; main()"]
+# Quotes that do not close, and every error of the parser: its own class for them has no public name.
+_LINE_ERRORS: tuple[type[Exception], ...] = (ValueError, typer.BadParameter.__bases__[0])
 
 
 def load_ipython_extension(shell: Any) -> None:  # Any: IPython's shell, which is not imported for it
@@ -25,22 +31,41 @@ def load_ipython_extension(shell: Any) -> None:  # Any: IPython's shell, which i
     def nbcc(line: str) -> Run | None:
         """`%nbcc run DATA --target COLUMN` gives the run, to look at or to keep: `run = %nbcc run ...`. DATA may be the
         name of a DataFrame. Any other command of `nbcc` writes what it writes on a terminal."""
-        words = shlex.split(line)
-        if words[:1] == ["run"]:
-            return _run(words[1:], shell.user_ns)
+        with _usage_errors():
+            words = shlex.split(line)
+            said = _options(words[1:]) if words[:1] == ["run"] else None
+        if said is not None:
+            return _run(said, shell.user_ns)
         _write(words)
         return None
 
     shell.register_magic_function(nbcc, "line", "nbcc")
 
 
-def _run(arguments: list[str], names: dict[str, Any]) -> Run | None:  # Any: a notebook's variables
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """What is wrong with a line is shown in one line, as IPython does for its own magics."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = sentence_of(error.__cause__) or error.message
+        raise UsageError(error.format_message()) from error
+    except _LINE_ERRORS as error:
+        raise UsageError(str(error)) from error
+
+
+def _options(arguments: list[str]) -> dict[str, Any]:  # Any: values that a command line has parsed
+    """What was said to `nbcc run`; nothing where it was asked for help, and has printed it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command("run")(run_command)
     try:
-        said = get_command(app).make_context("%nbcc run", arguments).params
+        return get_command(app).make_context("%nbcc run", arguments).params
     except typer.Exit:
-        # It was asked for help, and has printed it.
+        return {}
+
+
+def _run(said: dict[str, Any], names: dict[str, Any]) -> Run | None:  # Any: options, and a notebook's variables
+    if not said:
         return None
     what = said["what"]
     data = names[str(what)] if what is not None and is_frame(names.get(str(what))) else what

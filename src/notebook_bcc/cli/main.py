@@ -135,7 +135,13 @@ class _LazyCommand(TyperCommand):
         function = getattr(import_module(self._module), f"{name}_command")
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         app.command(name)(function)
-        return get_command(app).make_context(info_name, args, parent=parent, **extra)
+        try:
+            return get_command(app).make_context(info_name, args, parent=parent, **extra)
+        except typer.BadParameter as error:
+            # Loaded here alone: what it needs takes longer to load than the help of a command.
+            words = import_module("notebook_bcc.protocol.problems")
+            error.message = words.sentence_of(error.__cause__) or error.message
+            raise
 
 
 class _FormerCommand(_LazyCommand):

@@ -35,7 +35,6 @@ from notebook_bcc.cli.options.run import (
     MaxSecondsOption,
     NotebookDetailOption,
     NotebookIdOption,
-    NoVerifyOption,
     OnErrorOption,
     OnOutageOption,
     OnUnachievedOption,
@@ -45,6 +44,7 @@ from notebook_bcc.cli.options.run import (
     StreamOption,
     StrictOption,
     TokenFileOption,
+    VerifyOption,
     given,
     settings_of,
 )
@@ -97,7 +97,7 @@ async def resume_command(
     max_seconds: MaxSecondsOption = None,
     cell_timeout: CellTimeoutOption = None,
     interactive: InteractiveOption = None,
-    no_verify: NoVerifyOption = False,
+    verify: VerifyOption = None,
     runs: RunsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -162,7 +162,7 @@ async def resume_command(
         actions=actions,
     )
     folder = find_run(settings.runs, run)
-    return await go_on(folder, order, settings=settings, verify=not no_verify, as_json=as_json, quiet=quiet)
+    return await go_on(folder, order, settings=settings, verify=verify, as_json=as_json, quiet=quiet)
 
 
 async def go_on(
@@ -170,11 +170,12 @@ async def go_on(
     order: ResumeOrder,
     *,
     settings: Settings,
-    verify: bool = True,
+    verify: bool | None = None,
     as_json: bool = False,
     quiet: bool = False,
 ) -> Exit:
-    """Take a run up again in front of the user."""
+    """Take a run up again in front of the user. `verify` is as the run was begun, unless it is said."""
+    verify = folder.destination.verify if verify is None else verify
     models = await models_of(folder, order)
     words = Words(settings.lang)
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=verify)

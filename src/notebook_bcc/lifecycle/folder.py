@@ -48,18 +48,20 @@ _STARTED = ".started"
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where the user wants the notebook, or everything. `large` are inputs that are not copied there, by their paths
-    in the working directory, with the user's own files."""
+    """Where the user wants the notebook, or everything, and whether it is verified before. `large` are inputs that are
+    not copied there, by their paths in the working directory, with the user's own files."""
 
     file: Path | None = None
     folder: Path | None = None
     large: Mapping[str, Path] = field(default_factory=dict)
+    verify: bool = True
 
     def text(self) -> str:
         """As JSON, paths as texts."""
         named = {"file": self.file, "folder": self.folder}
         paths = {name: str(path) for name, path in named.items() if path is not None}
-        return json.dumps({**paths, "large": {name: str(path) for name, path in self.large.items()}}, indent=1)
+        large = {name: str(path) for name, path in self.large.items()}
+        return json.dumps({**paths, "large": large, "verify": self.verify}, indent=1)
 
     @classmethod
     def of_text(cls, text: str) -> Destination:
@@ -67,7 +69,9 @@ class Destination:
         try:
             found = json.loads(text)
             file, folder = (Path(found[name]) if name in found else None for name in ("file", "folder"))
-            return cls(file, folder, {name: Path(path) for name, path in found["large"].items()})
+            large = {name: Path(path) for name, path in found["large"].items()}
+            # Earlier versions did not keep whether a run is verified.
+            return cls(file, folder, large, verify=found.get("verify", True) is not False)
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError("it does not say where files are wanted") from error
 
@@ -271,6 +275,7 @@ def fill_folder(
     actions: Path | None = None,
     out: Path | None = None,
     out_folder: Path | None = None,
+    verify: bool = True,
     large: int = LARGE_FILE,
     largest_copy: int = LARGEST_COPY,
 ) -> None:
@@ -289,8 +294,8 @@ def fill_folder(
             _keep_models(models, folder)
         if actions is not None:
             shutil.copyfile(actions, folder.actions)
-        if out is not None or out_folder is not None:
-            keep_destination(folder, inputs, out, out_folder, largest_copy=largest_copy)
+        if out is not None or out_folder is not None or not verify:
+            keep_destination(folder, inputs, out, out_folder, verify=verify, largest_copy=largest_copy)
     except OSError as error:
         raise RunRefused(f"run folder {folder.path} cannot be filled: {error.strerror or error}") from error
 
@@ -310,15 +315,18 @@ def keep_destination(
     out: Path | None,
     out_folder: Path | None,
     *,
+    verify: bool = True,
     largest_copy: int = LARGEST_COPY,
 ) -> None:
-    """Note where the user wants the notebook, or everything; a folder is made. Raises OSError."""
+    """Note where the user wants the notebook, or everything, and whether it is verified; a folder is made. Raises
+    OSError."""
     if out_folder is not None:
         out_folder.mkdir(parents=True, exist_ok=True)
     wanted = Destination(
         file=out.absolute() if out is not None else None,
         folder=out_folder.absolute() if out_folder is not None else None,
         large={one.name: one.source.absolute() for one in inputs if one.source.stat().st_size > largest_copy},
+        verify=verify,
     )
     (folder.path / _DESTINATION).write_text(wanted.text() + "\n", encoding="utf-8")
 

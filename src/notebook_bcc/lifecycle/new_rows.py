@@ -46,6 +46,7 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)")
 _DECIMAL_POINT: Final = re.compile(r"[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|0\.\d+)")
 _WITH_COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
+_NUMBER: Final = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
 _LINES_LOOKED_AT: Final = 200
 
 
@@ -61,8 +62,11 @@ class NewRows:
     is_csv: bool = False
 
 
-def rewrite(path: Path, wanted: Writing, *, names: Sequence[str], scratch: Path) -> NewRows:
-    """The same rows in this writing, in `scratch` if it takes a new file. `names` are columns that it should have.
+def rewrite(
+    path: Path, wanted: Writing, *, names: Sequence[str], scratch: Path, has_names: bool | None = None
+) -> NewRows:
+    """The same rows in this writing, in `scratch` if it takes a new file. `names` are columns that it should have;
+    `has_names` says whether the first line of a text holds names, None that it shall be looked for.
 
     Raises RunRefused where the file has no rows, or is of another format.
     """
@@ -81,6 +85,8 @@ def rewrite(path: Path, wanted: Writing, *, names: Sequence[str], scratch: Path)
                 f"{str(path)!r} is {_WORDS.get(found, found)}, and the model learnt from "
                 f"{_WORDS.get(wanted.format, wanted.format)}; save the rows in that format{other}"
             )
+        if found == "text" and not wanted.header:
+            return _nameless(plain, path.name, wanted, names, scratch, has_names=has_names)
         return _rewrite_text(plain, path.name, wanted, names, scratch) if found == "text" else NewRows(plain)
     except BROKEN as error:
         raise RunRefused(f"{str(path)!r} cannot be read: it is damaged, or locked with a password") from error
@@ -90,6 +96,37 @@ def _csv(path: Path, name: str, wanted: Writing, names: Sequence[str], scratch: 
     learnt = _WORDS.get(wanted.format, wanted.format)
     rows = _rewrite_text(path, name, Writing(), names, scratch)
     return NewRows(rows.path, f"{name} is text, and the model learnt from {learnt}: read as CSV", is_csv=True)
+
+
+def _nameless(
+    path: Path, name: str, wanted: Writing, names: Sequence[str], scratch: Path, *, has_names: bool | None
+) -> NewRows:
+    """Rows for a model whose own file had no names: a line of names must not be predicted as if it were a row."""
+    encoding = _encoding_of(_start(path, HEAD_BYTES), wanted.encoding)
+    lines = _lines(path, encoding)
+    separator = _separator_of(lines, wanted, names)
+    first, *rest = list(csv.reader(lines, delimiter=separator)) or [[]]
+    if names and {*names} <= {*clean_names(first)}:
+        rows = _rewrite_text(path, name, Writing(), names, scratch)
+        return NewRows(rows.path, f"{name} has names, and the run's file had none: columns are found by them", True)
+    if has_names is False or not (has_names or _looks_like_names(first, rest)):
+        return _rewrite_text(path, name, wanted, names, scratch)
+    bare = scratch / "rows-without-names.csv"
+    with bare.open("w", encoding=encoding, errors="replace", newline="") as file:
+        records = _records(path, encoding, separator)
+        next(records)
+        csv.writer(file, delimiter=separator, lineterminator="\n").writerows(records)
+    rows = _rewrite_text(bare, name, wanted, names, scratch)
+    remark = f"{name} has a line of names, and the run's file had none: columns are taken in their order"
+    return NewRows(rows.path, f"{remark}. {rows.remark}" if rows.remark else remark)
+
+
+def _looks_like_names(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether no field of the first line is a number, and some column has nothing but numbers below it."""
+    if not rest or not all(first) or any(_NUMBER.fullmatch(one.strip()) for one in first):
+        return False
+    columns = ([row[at].strip() for row in rest if at < len(row) and row[at].strip()] for at in range(len(first)))
+    return any(column and all(_NUMBER.fullmatch(one) for one in column) for column in columns)
 
 
 def _unpack(path: Path, scratch: Path) -> Path:

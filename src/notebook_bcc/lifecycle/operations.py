@@ -83,6 +83,7 @@ async def started(
             actions=order.actions,
             out=order.out,
             out_folder=order.out_folder,
+            verify=order.verify,
         )
         if order.notebook:
             want_copy(folder, order.kernel_spec, order.notebook, replaces=order.overwrite)

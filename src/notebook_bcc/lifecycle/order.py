@@ -47,6 +47,7 @@ class RunOrder:
     out_folder: Path | None = None
     overwrite: bool = False
     notebook: str = ""
+    verify: bool = True
     run_id: str = ""
     identity: Mapping[str, str] = field(default_factory=dict)
 

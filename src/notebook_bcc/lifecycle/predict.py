@@ -53,17 +53,22 @@ _DOUBTS = "print(json.dumps(model.doubts(rows)))"
 _WRITE = "answers.to_csv({written!r}, index=False)"
 
 _FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+_COLUMNS = re.compile(r"Too many columns specified: expected (\d+) and found (\d+)")
 _MISSING_PACKAGE = re.compile(r"(?:No module named|Missing optional dependency) '([\w.-]+)'")
 
 
 @dataclass(frozen=True, slots=True)
 class PredictOrder:
-    """Which rows, by which model, in which kernel. `probabilities`: of every class, instead of the class."""
+    """Which rows, by which model, in which kernel. `probabilities`: of every class, instead of the class.
+
+    `has_names`: the first line of the data holds names; None: that shall be looked for.
+    """
 
     model: Path
     data: Path
     kernel: str = "python3"
     probabilities: bool = False
+    has_names: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
             await kernel.start()
             loaded = await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{str(model)!r} cannot be loaded")
             known = _model(loaded, model)
-            new = rewrite(data, known.written, names=known.names, scratch=Path(scratch))
+            new = rewrite(data, known.written, names=known.names, scratch=Path(scratch), has_names=order.has_names)
             read = (_READ_CSV if new.is_csv else _READ).format(data=str(new.path.absolute()))
             rows = _said(await _run(kernel, read, f"{str(data)!r} cannot be read"))
             if not rows:
@@ -166,6 +171,8 @@ def _in_words(error: CellError) -> str:
         return f"it needs the package {package[1]}; install it with: pip install {package[1]}"
     if fields := _FIELDS.search(error.message):
         return f"line {fields[2]} has {fields[3]} fields where there should be {fields[1]}"
+    if columns := _COLUMNS.search(error.message):
+        return f"it has {columns[2]} columns where {columns[1]} are needed"
     match error.name:
         case "UnicodeDecodeError":
             return "it is not text in the encoding of the run's file"

@@ -30,7 +30,7 @@ def is_elsewhere(folder: RunFolder, order: RunOrder) -> bool:
 def redirect(folder: RunFolder, order: RunOrder) -> None:
     """From here on the run's files go where the order says. The caller holds the lock. Raises NotebookFailed."""
     try:
-        keep_destination(folder, order.inputs, order.out, order.out_folder)
+        keep_destination(folder, order.inputs, order.out, order.out_folder, verify=order.verify)
     except OSError as error:
         where = str(order.out or order.out_folder)
         raise NotebookFailed(path=where, reason=error.strerror or str(error)) from error

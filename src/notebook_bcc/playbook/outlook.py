@@ -123,7 +123,7 @@ def _hint(rule: Template | None, facts: Facts) -> float | None:
     if rule is None:
         return 0.0
     # A comparison with something unknown is false, and its other branch would be taken for an estimate.
-    if not rule.reads.names <= facts["v"].keys():
+    if not rule.reads.names - rule.reads.optional <= facts["v"].keys():
         return None
     try:
         value = rule.value(facts)

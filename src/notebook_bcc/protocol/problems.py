@@ -60,6 +60,11 @@ def value_problems(error: ValidationError) -> list[ValueProblem]:
     ]
 
 
+def sentence_of(error: BaseException | None) -> str:
+    """All that a validation error says, in our words and one line; empty for any other error."""
+    return "; ".join(each.problem for each in value_problems(error)) if isinstance(error, ValidationError) else ""
+
+
 def problems_of(error: ValidationError) -> list[tuple[str, str]]:
     """The (path, problem) pairs of a validation error, paths as `observation.location.current`."""
     return [(".".join(str(part) for part in each.location), each.problem) for each in value_problems(error)]

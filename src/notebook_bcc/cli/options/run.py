@@ -53,6 +53,13 @@ OutOption = Annotated[
 NoVerifyOption = Annotated[
     bool, typer.Option("--no-verify", help="Do not run the finished notebook again in a fresh kernel.")
 ]
+VerifyOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--verify/--no-verify",
+        help="Run the finished notebook again in a fresh kernel, or not. Default: as the run was begun.",
+    ),
+]
 InteractiveOption = Annotated[
     bool | None,
     typer.Option("--interactive/--no-interactive", help="Ask at limits instead of stopping. [env: INTERACTIVE_MODE]"),

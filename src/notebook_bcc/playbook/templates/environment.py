@@ -215,9 +215,10 @@ class Templates:
         through = frozenset(name for each in reads for name in each.names)
         whole = template.reads.whole or any(each.whole for each in reads)
         facts = template.reads.facts.union(*(each.facts for each in reads))
+        optional = template.reads.optional.union(*(each.optional for each in reads))
         return replace(
             template,
-            reads=replace(template.reads, through=through, whole=whole, facts=facts),
+            reads=replace(template.reads, through=through, whole=whole, facts=facts, optional=optional),
             conditions={name: conditions[name] for name in sorted(used)},
         )
 

@@ -37,12 +37,14 @@ class Reads:
     """What a text asks of the facts: names of `v`, each with its line; `whole` when it cannot be told which.
 
     `through` are the names that the conditions in it ask for. `facts` are the other facts, such as `effects`.
+    `optional` are names that it can do without: it asks whether they are defined, or has a default for them.
     """
 
     variables: tuple[tuple[str, int], ...] = ()
     whole: bool = False
     through: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
@@ -114,7 +116,13 @@ def reads(found: Sequence[nodes.Node]) -> Reads:
             named |= {id(each) for each in inside}
     whole = any(_is_v(node) and id(node) not in named for node in found)
     facts = frozenset(node.name for node in found if isinstance(node, nodes.Name) and node.name in FACTS) - {"v"}
-    return Reads(tuple(dict.fromkeys(variables)), whole, facts=facts)
+    return Reads(tuple(dict.fromkeys(variables)), whole, facts=facts, optional=_optional(found))
+
+
+def _optional(found: Sequence[nodes.Node]) -> frozenset[str]:
+    asked = [node.node for node in found if isinstance(node, nodes.Test) and node.name == "defined"]
+    asked += [node.node for node in found if isinstance(node, nodes.Filter) and node.name == "default" and node.node]
+    return frozenset(node.attr for node in asked if isinstance(node, nodes.Getattr) and _is_v(node.node))
 
 
 def used(found: Sequence[nodes.Node], conditions: frozenset[str]) -> frozenset[str]:
