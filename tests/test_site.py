@@ -59,8 +59,13 @@ def test_the_navigation_is_in_chinese_too() -> None:
     translated = zh()["nav_translations"]
     names = [title for title in titles(SITE["nav"]) if "/" not in title]
     assert [title for title in names if title not in translated] == []
-    for page in ("index", "tutorial", "glossary"):
+    for page in ("README", "tutorial", "glossary"):
         assert re.search(r"[\u4e00-\u9fff]", (DOCS / f"{page}.zh.md").read_text(encoding="utf-8"))
+
+
+def test_the_first_page_leads_to_every_page_of_the_navigation() -> None:
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)(?:#[\w-]+)?\)", (DOCS / "README.md").read_text(encoding="utf-8")))
+    assert sorted({*pages(SITE["nav"])} - linked - {"README.md"}) == []
 
 
 def test_both_tutorials_use_commands_that_exist_and_the_same_ones() -> None:

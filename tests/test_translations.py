@@ -12,12 +12,12 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 TRANSLATED = [
-    "endpoints/docs", "endpoints/generate", "endpoints/generating", "endpoints/health",
+    "extending", "quick-reference", "endpoints/docs", "endpoints/generate", "endpoints/generating", "endpoints/health",
     "endpoints/metrics", "endpoints/openapi", "endpoints/planning", "endpoints/v1-actions", "endpoints/v1-reflection",
     "protocol/actions", "protocol/messages", "protocol/names", "protocol/observation", "protocol/state-machine",
 ]  # fmt: skip
 # Their examples are in the reader's own language too.
-WRITTEN_ANEW = ["glossary", "index", "tutorial"]
+WRITTEN_ANEW = ["README", "glossary", "tutorial"]
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
@@ -69,7 +69,7 @@ def links(text: str) -> Counter[str]:
     return Counter(target.replace(".zh.md", ".md") for target in LINK.findall(text))
 
 
-@pytest.mark.parametrize("name", TRANSLATED)
+@pytest.mark.parametrize("name", [*TRANSLATED, "README"])
 def test_a_translation_has_the_sections_of_its_page_under_the_same_anchors(name: str) -> None:
     original, translated = sections(page(name)), sections(page(f"{name}.zh"))
     assert [one.level for one in translated] == [one.level for one in original]
@@ -90,13 +90,13 @@ def test_a_translation_speaks_of_the_same_names_in_each_section_and_row(name: st
         assert [names(row) for row in rows(theirs.text)] == [names(row) for row in rows(ours.text)], place
 
 
-@pytest.mark.parametrize("name", TRANSLATED)
+@pytest.mark.parametrize("name", [*TRANSLATED, "README"])
 def test_a_translation_links_to_the_same_pages(name: str) -> None:
     for ours, theirs in zip(sections(page(name)), sections(page(f"{name}.zh")), strict=True):
         assert links(theirs.text) == links(ours.text), min(ours.anchors)
 
 
-@pytest.mark.parametrize("name", TRANSLATED)
+@pytest.mark.parametrize("name", [*TRANSLATED, *WRITTEN_ANEW])
 def test_a_translation_is_in_chinese_and_leads_to_chinese_pages_where_there_are_any(name: str) -> None:
     text = page(f"{name}.zh")
     assert all(CHINESE.search(one.text) for one in sections(text) if re.search(r"[a-z]{3,} [a-z]{3,}", one.text))
@@ -104,6 +104,12 @@ def test_a_translation_is_in_chinese_and_leads_to_chinese_pages_where_there_are_
     targets = [target.partition("#")[0] for target in LINK.findall(text)]
     english = [target for target in targets if target.endswith(".md") and not target.endswith(".zh.md")]
     assert [target for target in english if (folder / target).with_suffix(".zh.md").exists()] == []
+
+
+def test_the_chinese_readme_leads_to_chinese_pages_where_there_are_any() -> None:
+    targets = LINK.findall((DOCS.parent / "README.zh-CN.md").read_text(encoding="utf-8"))
+    english = [target for target in targets if target.endswith(".md") and not target.endswith(".zh.md")]
+    assert [target for target in english if (DOCS.parent / target).with_suffix(".zh.md").exists()] == []
 
 
 def test_every_translation_is_compared_with_its_page() -> None:
