@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 # Page of the site -> file of the repository that it shows.
 SHOWN = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md"}
-_PAGES = {file: page for page, file in SHOWN.items()} | {"README.md": "index.md", "README.zh-CN.md": "index.md"}
+_PAGES = {file: page for page, file in SHOWN.items()} | {"README.md": "README.md", "README.zh-CN.md": "README.md"}
 
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

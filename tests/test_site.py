@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from notebook_bcc import cli
 from notebook_bcc.cli.main import COMMANDS
 from yaml_reading import read_yaml
 
@@ -59,8 +61,13 @@ def test_the_navigation_is_in_chinese_too() -> None:
     translated = zh()["nav_translations"]
     names = [title for title in titles(SITE["nav"]) if "/" not in title]
     assert [title for title in names if title not in translated] == []
-    for page in ("index", "tutorial", "glossary"):
+    for page in ("README", "tutorial", "glossary"):
         assert re.search(r"[\u4e00-\u9fff]", (DOCS / f"{page}.zh.md").read_text(encoding="utf-8"))
+
+
+def test_the_first_page_leads_to_every_page_of_the_navigation() -> None:
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)(?:#[\w-]+)?\)", (DOCS / "README.md").read_text(encoding="utf-8")))
+    assert sorted({*pages(SITE["nav"])} - linked - {"README.md"}) == []
 
 
 def test_both_tutorials_use_commands_that_exist_and_the_same_ones() -> None:
@@ -72,9 +79,23 @@ def test_both_tutorials_use_commands_that_exist_and_the_same_ones() -> None:
     assert set(used[0]) <= set(COMMANDS)
 
 
-def test_the_page_of_schemas_lists_every_schema() -> None:
+def test_every_option_of_a_command_is_on_some_page_and_every_option_on_a_page_exists() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (Path(cli.__file__).parent).rglob("*.py")]
+    options = [one.split("/") for text in sources for one in re.findall(r'"(--[a-z][a-z-]+(?:/--[a-z-]+)?)"', text)]
+    guides = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md") if path.name != "benchmarks.md"}
+    text = "".join(guides.values())
+    assert [spellings for spellings in options if not any(option in text for option in spellings)] == []
+    named = {option: name for name, text in guides.items() for option in re.findall(r"`(--[a-z][a-z-]+)", text)}
+    assert {option: page for option, page in named.items() if not any(option in text for text in sources)} == {}
+
+
+def test_the_page_of_schemas_lists_every_schema_and_says_what_it_says_of_itself() -> None:
     page = (DOCS / "schemas" / "README.md").read_text(encoding="utf-8")
-    assert [path.name for path in (DOCS / "schemas").glob("*.json") if f"({path.name})" not in page] == []
+    listed = dict(re.findall(r"^\| \[(\w+\.json)\]\(\1\) \| (.+) \|$", page, re.MULTILINE))
+    schemas = {path.name: json.loads(path.read_bytes()) for path in (DOCS / "schemas").glob("*.json")}
+    assert [*listed] == sorted(schemas)
+    described = {name: schema["description"] for name, schema in schemas.items() if "description" in schema}
+    assert {name: text for name, text in described.items() if not text.startswith(listed[name])} == {}
 
 
 def defined(page: str) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
-from notebook_bcc.fsm.diagram import fill_document, markdown_tables, mermaid, text_table
+from notebook_bcc.fsm.diagram import PageWords, fill_document, markdown_tables, mermaid, text_table
 from notebook_bcc.fsm.table import ROWS, TABLE, Group, Row
 
-PAGE = Path(__file__).parents[2] / "docs" / "protocol" / "state-machine.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "protocol" / "state-machine.md"
 
 
 def arrows_of(rows: tuple[Row, ...]) -> list[tuple[str, str, str]]:
@@ -43,11 +45,23 @@ def test_the_text_table_of_one_group_keeps_the_columns_of_the_whole() -> None:
     assert text_table(Group.RECOVERY) in text_table()
 
 
-def test_the_protocol_page_is_what_the_table_makes_of_it() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert fill_document(page) == page, "the page is out of date; run: python docs/build_state_machine.py"
-    for generated in (markdown_tables(), *(mermaid(group) for group in Group)):
+BUILDER = runpy.run_path(str(DOCS / "build_state_machine.py"))
+
+
+@pytest.mark.parametrize("name", BUILDER["PAGES"])
+def test_the_protocol_page_is_what_the_table_makes_of_it_in_each_language(name: str) -> None:
+    page = (DOCS / "protocol" / name).read_text(encoding="utf-8")
+    words = BUILDER["PAGES"][name]
+    assert fill_document(page, words) == page, "the page is out of date; run: python docs/build_state_machine.py"
+    for generated in (markdown_tables(words), *(mermaid(group) for group in Group)):
         assert generated in page, "the page lost one of its fsm: markers"
+
+
+def test_a_row_that_nobody_has_translated_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        markdown_tables(PageWords(translations={"Core": "核心"}))
+    unused = {*BUILDER["CHINESE"].translations} - {text for row in ROWS for text in (row.owner, row.endpoint_or_note)}
+    assert unused == {group.value.capitalize() for group in Group}
 
 
 def test_filling_a_document_replaces_what_is_between_markers_and_nothing_else() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
@@ -11,6 +12,28 @@ from notebook_bcc.fsm.table import ROWS, TABLE, Group, Row
 from notebook_bcc.protocol.vocabulary import State
 
 _BLOCK: Final = re.compile(r"(<!-- fsm:(\w+) -->\n)(?:(?!<!-- fsm:).)*?(<!-- /fsm:\2 -->)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """What a protocol page says around the names of the table. The default is English, the language of the table.
+
+    `translations` has every group, owner and note of the table in the page's language; a missing one is a KeyError.
+    Empty: they stay as they are. A translated heading keeps the anchor of the English one.
+    """
+
+    columns: tuple[str, str, str, str] = ("State", "Event", "Next state", "Owner")
+    endpoint: str = "Endpoint"
+    why: str = "Why"
+    title: str = "{group} ({count} rows)"
+    drawn: str = "{title}, drawn"
+    translations: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> str:
+        return self.translations[text] if self.translations and text else text
+
+
+_ENGLISH: Final = PageWords()
 
 
 def mermaid(group: Group | None = None) -> str:
@@ -29,14 +52,14 @@ def text_table(group: Group | None = None) -> str:
     return "\n\n".join(blocks)
 
 
-def markdown_tables() -> str:
+def markdown_tables(words: PageWords = _ENGLISH) -> str:
     """The four tables as the protocol page shows them."""
-    return "\n\n".join(_markdown_table(group) for group in Group)
+    return "\n\n".join(_markdown_table(group, words) for group in Group)
 
 
-def fill_document(document: str) -> str:
+def fill_document(document: str, words: PageWords = _ENGLISH) -> str:
     """The protocol page with everything between its `fsm:` markers made anew; the rest is untouched."""
-    return _BLOCK.sub(lambda found: f"{found[1]}{_GENERATED[found[2]]()}\n{found[3]}", document)
+    return _BLOCK.sub(lambda found: f"{found[1]}{_GENERATED[found[2]](words)}\n{found[3]}", document)
 
 
 def _rows(group: Group | None) -> tuple[Row, ...]:
@@ -52,23 +75,37 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(["", *padded, cells[-1]]).rstrip()
 
 
-def _markdown_table(group: Group) -> str:
-    last = "Endpoint" if group is Group.CORE else "Why"
-    lines = [f"| State | Event | Next state | Owner | {last} |", "| --- | --- | --- | --- | --- |"]
+def _markdown_table(group: Group, words: PageWords) -> str:
+    columns = (*words.columns, words.endpoint if group is Group.CORE else words.why)
+    lines = [f"| {' | '.join(columns)} |", "| --- | --- | --- | --- | --- |"]
     for state, event, following, owner, remark in map(_cells, TABLE[group]):
-        shown = f"`{remark}`" if group is Group.CORE and remark else remark or "-"
-        lines.append(f"| `{state}` | `{event}` | `{following}` | {owner} | {shown} |")
-    return "\n".join([f"### {_title(group)}", "", *lines])
+        shown = f"`{remark}`" if group is Group.CORE and remark else words(remark) or "-"
+        lines.append(f"| `{state}` | `{event}` | `{following}` | {words(owner)} | {shown} |")
+    return "\n".join([_heading(_title(group, words), _title(group, _ENGLISH)), "", *lines])
 
 
-def _markdown_diagrams() -> str:
-    return "\n\n".join(f"### {_title(group)}, drawn\n\n```mermaid\n{mermaid(group)}\n```" for group in Group)
+def _markdown_diagrams(words: PageWords) -> str:
+    return "\n\n".join(
+        f"{_heading(_drawn(group, words), _drawn(group, _ENGLISH))}\n\n```mermaid\n{mermaid(group)}\n```"
+        for group in Group
+    )
 
 
-def _title(group: Group) -> str:
-    return f"{group.value.capitalize()} ({len(TABLE[group])} rows)"
+def _heading(title: str, english: str) -> str:
+    if title == english:
+        return f"### {title}"
+    anchor = re.sub(r"[^a-z0-9 -]", "", english.lower()).replace(" ", "-")
+    return f'<a id="{anchor}"></a>\n\n### {title}'
 
 
-_GENERATED: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
+def _title(group: Group, words: PageWords) -> str:
+    return words.title.format(group=words(group.value.capitalize()), count=len(TABLE[group]))
+
+
+def _drawn(group: Group, words: PageWords) -> str:
+    return words.drawn.format(title=_title(group, words))
+
+
+_GENERATED: Final[Mapping[str, Callable[[PageWords], str]]] = MappingProxyType(
     {"table": markdown_tables, "diagram": _markdown_diagrams}
 )
