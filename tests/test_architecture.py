@@ -77,6 +77,7 @@ PURE += ["llm/stream/", "llm/guard/guard.py", "llm/guard/ownership.py", "llm/gua
 PURE += [f"llm/prompt/{name}.py" for name in ("sharing", "sharing_text", "parts")]
 PURE += [f"playbook/templates/{name}.py" for name in ("values", "placing", "filters", "grammar")]
 PURE += [f"playbook/{name}.py" for name in ("facts", "outlook", "content")]
+PURE += ["playbook/goals/"]
 # The only package that may use private names of others: no release of ipykernel has public ones for what it does.
 PRIVATE_USERS = ["kernel/inside/"]
 # Documented by their owners in spite of the underscore.

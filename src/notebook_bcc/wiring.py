@@ -406,10 +406,11 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     Raises MessageInvalid, KernelStartFailed, RunRefused, SettingsInvalid.
     """
     from notebook_bcc.journal.records import INPUTS
-    from notebook_bcc.lifecycle.data_check import check_data
+    from notebook_bcc.lifecycle.data_check import check_data, check_task
     from notebook_bcc.lifecycle.data_files import data_inputs, default_goal, default_name, told_inputs
     from notebook_bcc.lifecycle.folder import check_inputs
     from notebook_bcc.lifecycle.packages import check_packages
+    from notebook_bcc.playbook.check import load_playbook
     from notebook_bcc.playbook.folder import builtin_playbooks, open_playbook
 
     if isinstance(order.planner_spec, ScriptPlannerSpec):
@@ -422,7 +423,7 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     name = playbook or DEFAULT_PLAYBOOK
     rules = open_playbook(name) if _by_playbook(order) else None
     if rules is not None:
-        playbook_planner(rules)
+        check_task(load_playbook(rules).tasks, wish)
     check_kernel(order.kernel_spec)
     # What somebody's own playbook imports is theirs to know, and what a server has is its own business.
     if rules is not None and name in builtin_playbooks() and isinstance(order.kernel_spec, LocalKernelSpec):

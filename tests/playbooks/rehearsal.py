@@ -9,6 +9,7 @@ Every delivered cell of these is run twice in a row as well, as readers do: noth
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import linecache
 import os
@@ -24,6 +25,10 @@ from notebook_bcc.lifecycle.saver import delivered_document
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import load_marked
+from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.folder import open_playbook
+from notebook_bcc.playbook.goals.asked import asked_of
+from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
 from notebook_bcc.protocol.vocabulary import CellType
@@ -32,6 +37,11 @@ DSLC = Path(notebook_bcc.__file__).parent / "playbooks" / "dslc"
 _QUICK = ("structure", "integrity")
 _SHOWN = Values(max_items=200, max_chars=8_000)
 # Any, throughout: variables and YAML are whatever they are.
+
+
+@functools.cache
+def _tasks() -> tuple[TaskWords, ...]:
+    return load_playbook(open_playbook(str(DSLC))).tasks
 
 
 def stage_file(stage: str) -> Path:
@@ -86,6 +96,7 @@ class Rehearsal:
         }
         told = {"v": visible, "inputs": dict(self.inputs), "lang": self.lang, "goal": self.goal, "effects": []}
         done = {"steps_done": list(self.steps), "stages_done": []}
+        told["asked"] = asked_of(self.inputs, visible, _tasks(), lang=self.lang).plain()
         return {**told, **done, "errors": [], "missing": [], "has_model": False}
 
     def play(self, stage: str) -> None:

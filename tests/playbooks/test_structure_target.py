@@ -90,8 +90,9 @@ def test_a_goal_in_words_names_the_target_when_it_is_clear(
     tmp_path: Path, text: str, goal: str, columns: list[str]
 ) -> None:
     play = opened(tmp_path, text, goal=goal)
-    assert play.names["asks_prediction"] is True
-    assert play.names["goal_columns"] == columns
+    asked = play.facts()["asked"]
+    assert asked["task"] == "predict"
+    assert asked["targets"] == columns
     if len(columns) == 1:
         assert play.names["target"] == columns[0]
         assert play.names["target_source"] == "goal"
@@ -99,7 +100,7 @@ def test_a_goal_in_words_names_the_target_when_it_is_clear(
         assert "target" not in play.names
 
 
-@pytest.mark.parametrize("goal", ["Describe the sale price", None])
+@pytest.mark.parametrize("goal", ["Sale prices of last year", None])
 def test_without_a_wish_to_predict_there_is_no_target(tmp_path: Path, goal: str | None) -> None:
     play = opened(tmp_path, HOUSES, **({"goal": goal} if goal else {}))
     assert "target" not in play.names

@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from notebook_bcc.planners.marked_yaml import load_marked
+from notebook_bcc.playbook.goals.asked import Asked
 from notebook_bcc.playbook.templates.environment import Kind, Templates
 from notebook_bcc.playbook.templates.filters import number_text
 from playbooks.rehearsal import DSLC, cell_file, stage_file, text_file
@@ -37,7 +38,8 @@ COLUMNS: dict[str, Any] = {
 def said(name: str, lang: str, *, inputs: dict[str, Any] | None = None, has_model: bool = False, **facts: Any) -> str:
     path = text_file(name, lang)
     template = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.PROSE, at=path.name)
-    return template.render({"v": facts, "lang": lang, "inputs": inputs or {}, "has_model": has_model})
+    asked = Asked(task="predict").plain()
+    return template.render({"v": facts, "lang": lang, "inputs": inputs or {}, "has_model": has_model, "asked": asked})
 
 
 def said_in(stage: str, lang: str, word: str, **facts: Any) -> str:

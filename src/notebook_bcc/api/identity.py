@@ -30,6 +30,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "test": digests.get("test") or _digest(test),
         "target": ", ".join(options.targets),
         "goal": options.goal,
+        "task": options.task,
         "variables": (canonical_bytes(options.variables) or b"").decode() if options.variables else "",
         "time": options.time,
         "group": options.group,

@@ -30,6 +30,7 @@ class RunOptions:
     target: str | Sequence[str] = ()
     test: Table = None
     goal: str = ""
+    task: str = ""
     variables: Mapping[str, Any] | None = None  # Any: JSON values
     time: str = ""
     group: str = ""
@@ -136,6 +137,7 @@ class RunKeywords(TypedDict, total=False):
     target: str | Sequence[str]
     test: Table
     goal: str
+    task: str
     variables: Mapping[str, Any] | None  # Any: JSON values
     time: str
     group: str

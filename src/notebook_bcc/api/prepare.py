@@ -146,6 +146,7 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
         "--group": options.group,
         "--sheet": options.sheet,
         "--table": options.table,
+        "--task": options.task,
         "--playbook": options.playbook,
     }
     if what is None or is_script(what):
@@ -174,6 +175,7 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
         group=options.group,
         sheet=options.sheet,
         table=options.table,
+        task=options.task,
         lang=lang,
     )
 

@@ -21,6 +21,7 @@ from notebook_bcc.lifecycle.verify import Verification
 from notebook_bcc.notebook.export.report import file_size
 from notebook_bcc.protocol.messages import Question
 from notebook_bcc.protocol.summary import Summary
+from notebook_bcc.views.answers import answer_lines
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import cost_of, one_line, safe
 from notebook_bcc.views.overview import result_facts
@@ -37,6 +38,8 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
     reason = stopped.reason if stopped is not None else "interrupted"
     summary = read_summary(folder) if reason == "completed" else None
     view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason, summary=summary))
+    for line in answer_lines(state) if reason == "completed" else ():
+        view.say(line, tone="good")
     _say_where(state, delivery, view, words)
     if state.spent.calls:
         view.say(_models_line(state, words))

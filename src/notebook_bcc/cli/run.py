@@ -16,6 +16,7 @@ from notebook_bcc.cli.options.data import (
     SheetOption,
     TableOption,
     TargetOption,
+    TaskOption,
     TestOption,
     TimeOption,
     VarOption,
@@ -76,6 +77,7 @@ async def run_command(
     test: TestOption = None,
     target: TargetOption = None,
     goal: GoalOption = "",
+    task: TaskOption = "",
     variables: VarOption = None,
     time: TimeOption = "",
     group: GroupOption = "",
@@ -150,6 +152,8 @@ async def run_command(
       nbcc run houses.csv --target SalePrice                   analyse, model, and say how far to trust it
       nbcc run train.csv --test test.csv --target SalePrice    and predict the rows of another file
       nbcc run houses.csv                                      no target: explore
+      nbcc run houses.csv --goal "mean price by district?"     a question: the answer, or why there is none
+      nbcc run houses.csv --target SalePrice --task drivers    what goes along with the price
       nbcc run 房价.xlsx --target 价格 --lang zh               notebook, report and view in Chinese
       nbcc run hello.yaml                                      carry out a script of your own
       nbcc run houses.csv --target SalePrice --id nightly-7    start it, or go on with it

@@ -16,6 +16,7 @@ from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.data_files import FORMATS, SCRIPTS, DataWish, parquet_files
 from notebook_bcc.lifecycle.heads.head import Head
 from notebook_bcc.lifecycle.heads.reading import read_head
+from notebook_bcc.playbook.goals.tasks import TaskWords
 
 _ADDRESS: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+(.*)", re.DOTALL)
 _NAMES_SHOWN: Final = 12
@@ -55,6 +56,21 @@ def check_data(wish: DataWish) -> None:
             _check_column(option, column, head, wish.data, exactly=True)
     if wish.test is not None:
         _check_test(wish.test, head, wish)
+
+
+def check_task(tasks: Sequence[TaskWords], wish: DataWish) -> None:
+    """Raises RunRefused unless the playbook knows the task that was asked for, and is told what that is about."""
+    if not wish.task:
+        return
+    task = next((one for one in tasks if one.name == wish.task), None)
+    if task is None:
+        names = [one.name for one in tasks]
+        known = f"; the playbook has {', '.join(names)}" if names else "; the playbook has no tasks"
+        raise RunRefused(f"--task {wish.task!r} is not known{known}")
+    if task.asks and not wish.goal:
+        raise RunRefused(f"--task {wish.task} answers a question: give it with --goal")
+    if task.about and not (wish.targets or wish.goal):
+        raise RunRefused(f"--task {wish.task} is about a column: name it with --target")
 
 
 def _readable(path: Path, head: Head, wish: DataWish) -> Head:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, Input
+from notebook_bcc.playbook.goals.asked import TASK_INPUT
 
 # How a file's name ends, and what the run is told about its form. Separator and encoding are for the run to find out.
 FORMATS: Final[Mapping[str, str]] = {
@@ -51,6 +52,7 @@ class DataWish:
     group: str = ""
     sheet: str = ""
     table: str = ""
+    task: str = ""
     lang: str = "en"
 
 
@@ -105,6 +107,8 @@ def told_inputs(wish: DataWish) -> dict[str, Any]:
     for name in ("goal", "time", "group", "sheet", "table"):
         if value := getattr(wish, name):
             said[name] = value
+    if wish.task:
+        said[TASK_INPUT] = wish.task
     return said
 
 

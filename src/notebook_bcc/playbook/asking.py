@@ -10,6 +10,7 @@ from notebook_bcc.planners.script.position import Place
 from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS, MOST_EFFECTS, OLDER_INPUTS, PROBLEMS
+from notebook_bcc.playbook.goals.asked import VARIABLES
 from notebook_bcc.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.playbook.templates.environment import Facts, Template
 from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig
@@ -64,7 +65,9 @@ def _names(asked: list[Template]) -> set[str] | None:
     """The variables that these templates read; None: all of them may be."""
     if any(template.reads.whole for template in asked):
         return None
-    return {INPUTS, *OLDER_INPUTS}.union(*(template.reads.names for template in asked))
+    # How the goal was understood is read anew from what the kernel told of the table.
+    told = VARIABLES if any("asked" in template.reads.facts for template in asked) else ()
+    return {INPUTS, *OLDER_INPUTS, *told}.union(*(template.reads.names for template in asked))
 
 
 def _effects(read: bool, by_model: bool) -> EffectsConfig:

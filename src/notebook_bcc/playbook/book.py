@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from notebook_bcc.planners.script.values import StepScript
+from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import Facts, Template
 from notebook_bcc.protocol.deliverables import DeliverableKind
 from notebook_bcc.protocol.messages import ContextFilter
@@ -129,7 +130,7 @@ class PlaybookDeliverable:
     name: str
     line: int
     kind: DeliverableKind = DeliverableKind.VALUE
-    description: str = ""
+    description: Text = Text()
     when: Template | None = None
 
 
@@ -147,6 +148,7 @@ class Playbook:
     description: Text = Text()
     todo: tuple[Text, ...] = ()
     deliverables: tuple[PlaybookDeliverable, ...] = ()
+    tasks: tuple[TaskWords, ...] = ()
 
     def stage(self, stage_id: str | None) -> PlaybookStage | None:
         return next((stage for stage in self.stages if stage.id == stage_id), None)

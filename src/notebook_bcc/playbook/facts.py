@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from notebook_bcc.playbook.goals.asked import asked_of
+from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import Facts
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
@@ -19,7 +21,12 @@ MOST_EFFECTS = 50
 
 
 def facts_of(
-    request: Request, *, languages: Sequence[str], has_model: bool = False, problems: Sequence[str] | None = None
+    request: Request,
+    *,
+    languages: Sequence[str],
+    tasks: Sequence[TaskWords] = (),
+    has_model: bool = False,
+    problems: Sequence[str] | None = None,
 ) -> Facts:
     """The facts of a request. `problems` are what the planner itself found wrong with the behavior that ended."""
     context, location = request.observation.context, request.observation.location
@@ -32,6 +39,7 @@ def facts_of(
         "v": {name: value for name, value in context.variables.items() if name != PROBLEMS},
         INPUTS: given,
         "goal": location.goals.workflow or "",
+        "asked": asked_of(given, context.variables, tasks, lang=language(given, languages)).plain(),
         "lang": language(given, languages),
         "effects": effects[-MOST_EFFECTS:],
         "errors": [*(errors if isinstance(errors, list) else []), *(problems or ())],

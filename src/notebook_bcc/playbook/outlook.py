@@ -170,12 +170,13 @@ def _workflow(playbook: Playbook, facts: Facts, stages: list[PlanStage]) -> Work
         goal=playbook.goal.render(facts),
         description=playbook.description.render(facts),
         stages=tuple(stages),
-        deliverables=tuple(_deliverable(each) for each in playbook.deliverables if _holds(each.when, facts)) or None,
+        deliverables=tuple(_deliverable(each, facts) for each in playbook.deliverables if _holds(each.when, facts))
+        or None,
     )
 
 
-def _deliverable(each: PlaybookDeliverable) -> Deliverable:
-    return Deliverable(name=each.name, kind=each.kind, description=each.description)
+def _deliverable(each: PlaybookDeliverable, facts: Facts) -> Deliverable:
+    return Deliverable(name=each.name, kind=each.kind, description=each.description.render(facts))
 
 
 def _plan_stage(stage: PlaybookStage, facts: Facts, steps: tuple[PlanStep, ...]) -> PlanStage:

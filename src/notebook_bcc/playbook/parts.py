@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -29,8 +29,17 @@ class _PlaybookPart(BaseModel):
 class DeliverablePart(_PlaybookPart):
     name: str = Field(min_length=1)
     kind: DeliverableKind = DeliverableKind.VALUE
-    description: str = ""
+    description: TextPart = ""
     when: RulePart | None = None
+
+
+class TaskPart(_PlaybookPart):
+    name: str = Field(min_length=1, max_length=40, pattern=r"^[a-z][a-z_]*$")
+    words: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    beside: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    beyond: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    asks: bool = False
+    about: Literal["", "target"] = ""
 
 
 class FrontPart(_PlaybookPart):
@@ -43,6 +52,7 @@ class FrontPart(_PlaybookPart):
     stages: tuple[str, ...] = Field(min_length=1)
     todo: tuple[TextPart, ...] = ()
     deliverables: tuple[DeliverablePart, ...] = ()
+    tasks: tuple[TaskPart, ...] = ()
 
 
 class VerifyPart(_PlaybookPart):
@@ -99,6 +109,7 @@ _INSIDE: Mapping[str, type[_PlaybookPart]] = {
     "behaviors": BehaviorPart,
     "verify": VerifyPart,
     "deliverables": DeliverablePart,
+    "tasks": TaskPart,
 }
 
 

@@ -263,7 +263,8 @@ class PlaybookPlanner:
         )
 
     def _facts(self, request: Request) -> Facts:
-        return facts_of(request, languages=self._playbook.languages, has_model=self._has_model)
+        playbook = self._playbook
+        return facts_of(request, languages=playbook.languages, tasks=playbook.tasks, has_model=self._has_model)
 
     def _current_stage(self, request: Request) -> PlaybookStage:
         stage_id = request.observation.location.current.stage_id

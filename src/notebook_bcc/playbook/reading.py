@@ -21,7 +21,8 @@ from notebook_bcc.playbook.book import (
     Rule,
 )
 from notebook_bcc.playbook.folder import FRONT, RESERVED, PlaybookFiles
-from notebook_bcc.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, front_part, stage_part
+from notebook_bcc.playbook.goals.tasks import TaskWords
+from notebook_bcc.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, TaskPart, front_part, stage_part
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.playbook.templates.grammar import FACTS
 from notebook_bcc.playbook.texts import Found, Places, TextReader, place_of
@@ -50,6 +51,9 @@ def read_playbook(files: PlaybookFiles) -> Reading:
     _say_all(places, _repeated("stages", front.stages))
     _say_all(places, _repeated("languages", front.languages))
     _say_all(places, _unlisted(front))
+    _say_all(
+        places, ((f"{path}.name", problem) for path, problem in _repeated("tasks", [one.name for one in front.tasks]))
+    )
     if not files.flat:
         _say_all(places, _reserved(front.stages))
     texts = TextReader(Templates(), front.languages, problems)
@@ -67,15 +71,23 @@ def read_playbook(files: PlaybookFiles) -> Reading:
             PlaybookDeliverable(
                 name=each.name,
                 kind=each.kind,
-                description=each.description,
+                description=texts.text(each.description, places, f"deliverables.{index}.description"),
                 line=places.line(f"deliverables.{index}"),
                 when=texts.rule(each.when, places, f"deliverables.{index}.when"),
             )
             for index, each in enumerate(front.deliverables)
         ),
+        tasks=tuple(_task(each) for each in front.tasks),
         stages=tuple(stage for stage in stages if stage is not None),
     )
     return Reading(playbook, problems)
+
+
+def _task(part: TaskPart) -> TaskWords:
+    """The words of all languages together: a goal may be in another language than the notebook."""
+    lines = (part.words, part.beside, part.beyond)
+    words, beside, beyond = (tuple(one for line in each.values() for one in line) for each in lines)
+    return TaskWords(part.name, words, beside, beyond, part.asks, part.about)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,19 @@ TargetOption = Annotated[
     list[str] | None, typer.Option("--target", help="The column to predict; give it again for more.", metavar="COLUMN")
 ]
 GoalOption = Annotated[
-    str, typer.Option("--goal", help="The goal in words. For data, it picks the target when it names a column.")
+    str,
+    typer.Option(
+        "--goal", help="The goal in words. For data, it is a question to answer, or says what to do with which column."
+    ),
+]
+TaskOption = Annotated[
+    str,
+    typer.Option(
+        "--task",
+        help="What to do: predict, drivers (what drives the target), describe, or answer (the question of --goal). "
+        "Default: what the goal asks for; with a target, predict.",
+        metavar="TASK",
+    ),
 ]
 TimeOption = Annotated[
     str, typer.Option("--time", help="The column that orders rows in time: later rows test.", metavar="COLUMN")

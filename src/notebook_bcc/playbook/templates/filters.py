@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from notebook_bcc.playbook.mentions import mentions
-from notebook_bcc.playbook.templates.values import Bare, Markdown, OnePerLine, code_span
+from notebook_bcc.playbook.templates.values import Bare, Markdown, OnePerLine, code_span, markdown
 
 # Any, throughout: values of the observation, which every filter checks before it uses them.
 _NOT_A_NUMBER = "–"
@@ -56,6 +56,16 @@ def names(value: Any, most: int = 6, *, lang: str = "en") -> Markdown:
 def code(value: Any) -> Markdown:
     """The value set as code."""
     return Markdown(code_span(value))
+
+
+def spans(value: Any) -> Markdown:
+    """A sentence in which names stand between backticks: these as code, the rest as text that is no markup."""
+    pieces = _string(value).split("`")
+    parts = [
+        code_span(piece) if at % 2 else markdown(piece, line_start=False, in_table=False)
+        for at, piece in enumerate(pieces)
+    ]
+    return Markdown("".join(parts))
 
 
 def file_name(value: Any) -> str:
@@ -203,7 +213,7 @@ SHARED: Mapping[str, Filter] = {
     "mentioned_in": mentioned_in,
 }
 CELL_ONLY: Mapping[str, Filter] = {"name": bare_name, "wrapped": one_per_line, "label": label}
-TEXT_ONLY: Mapping[str, Filter] = {"code": code, "names": names}
+TEXT_ONLY: Mapping[str, Filter] = {"code": code, "names": names, "spans": spans}
 WITH_LANGUAGE = frozenset({"pct", "names"})
 TESTS: Mapping[str, Callable[..., bool]] = {
     "none": lambda value: value is None,

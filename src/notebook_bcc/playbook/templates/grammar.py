@@ -12,7 +12,10 @@ from jinja2.parser import Parser
 # No template can write this name: it has a space in it.
 EACH = "each of"
 RESULT = "result"
-FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done", "has_model")
+FACTS = (
+    *("v", "inputs", "goal", "asked", "lang", "effects"),
+    *("errors", "missing", "steps_done", "stages_done", "has_model"),
+)
 DEEPEST_LOOPS = 3
 # What Python compiles without running out of its stack.
 _DEEPEST = 150

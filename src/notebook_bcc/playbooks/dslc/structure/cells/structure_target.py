@@ -14,7 +14,7 @@ target, target_source = {{ inputs.target_column }}, "given"
 #% elif "target" in inputs
 target, target_source = {{ inputs.target }}, "given"
 #% else
-target, target_source = {{ v.goal_columns | first }}, "goal"
+target, target_source = {{ asked.targets | first }}, "goal"
 #% endif
 target_missing, target_distinct = int(raw[target].isna().sum()), int(raw[target].nunique())
 raw[target].describe()

@@ -1,0 +1,4 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
