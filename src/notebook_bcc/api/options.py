@@ -15,6 +15,7 @@ from notebook_bcc.settings import Settings, read_address, read_settings, read_to
 Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
+TargetKind = Literal["regression", "classification"]
 NotebookDetail = Literal["summary", "cells"]
 FilePath = str | PathLike[str]
 Table = Any  # Any: a path, or a DataFrame of a library that we do not import
@@ -32,6 +33,7 @@ class RunOptions:
     variables: Mapping[str, Any] | None = None  # Any: JSON values
     time: str = ""
     group: str = ""
+    kind: TargetKind | None = None
     sheet: str = ""
     table: str = ""
     playbook: FilePath = ""
@@ -133,6 +135,7 @@ class RunKeywords(TypedDict, total=False):
     variables: Mapping[str, Any] | None  # Any: JSON values
     time: str
     group: str
+    kind: TargetKind | None
     sheet: str
     table: str
     playbook: FilePath
