@@ -218,6 +218,14 @@ class Rehearsal:
         read = Templates().read(rule, kind=Kind.RULE, at=path.name, conditions=self.conditions)
         return read.holds(self.facts())
 
+    def written(self, path: Path) -> str:
+        """The cell of this file as it would be written now."""
+        return self._render(path, Kind.CELL, self.facts())
+
+    def rendered(self, path: Path) -> str:
+        """The text of this file as it would read now."""
+        return self._render(path, Kind.PROSE, self.facts())
+
     def _render(self, path: Path, kind: Kind, facts: Mapping[str, Any]) -> str:
         return Templates().read(path.read_text(encoding="utf-8"), kind=kind, at=path.name).render(facts)
 

@@ -49,8 +49,8 @@ def test_the_goal_may_say_that_classes_are_meant(tmp_path: Path, goal: str, task
     assert play(tmp_path, asked(BELL), target="quality", goal=goal).names["task"] == task
 
 
-def test_a_given_task_decides(tmp_path: Path) -> None:
-    assert play(tmp_path, asked(BELL), target="quality", task="multiclass").names["task"] == "multiclass"
+def test_a_given_kind_decides(tmp_path: Path) -> None:
+    assert play(tmp_path, asked(BELL), target="quality", kind="classification").names["task"] == "multiclass"
 
 
 def test_several_targets_of_yes_and_no_are_labels(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ exceptions = pytest.importorskip("sklearn.exceptions")
 pipeline = pytest.importorskip("sklearn.pipeline")
 LARGE = {
     "train_rows": 26_000, "feature_count": 3, "few_levels": [], "some_levels": [], "class_count": 2,
-    "split_kind": "stratified", "smallest_share": 0.24,
+    "split_kind": "stratified", "smallest_share": 0.24, "number_columns": ["a"], "category_columns": [],
+    "has_lightgbm": False,
 }  # fmt: skip
+PLAIN = "boosted trees as they come"
 # Any, throughout: variables of cells are whatever they are.
 
 
@@ -31,7 +33,7 @@ def written(**facts: Any) -> str:
 def candidates(**facts: Any) -> dict[str, Any]:
     names: dict[str, Any] = {
         "make_pipeline": pipeline.make_pipeline, "for_trees": None, "for_linear": None, "for_forests": None,
-        "few_levels": [], "some_levels": [],
+        "as_given": None, "few_levels": [], "some_levels": [],
     }  # fmt: skip
     exec(written(**facts), names)
     return dict(names["candidates"])
@@ -41,10 +43,11 @@ def candidates(**facts: Any) -> dict[str, Any]:
 def test_a_fit_that_does_not_converge_shows_no_warning(cell: str) -> None:
     path = cell_file(f"model_candidates_{cell}")
     facts = {**LARGE, "train_rows": 300, "word_columns": [], "metric": "rmse", "target_counts": False}
+    facts |= {"target_positive": False, "target_skew": 0}
     source = Templates().read(path.read_text(encoding="utf-8"), kind=Kind.CELL, at=path.name).render({"v": facts})
     names: dict[str, Any] = {
         "np": np, "make_pipeline": pipeline.make_pipeline, "StandardScaler": list,
-        **dict.fromkeys(["for_trees", "for_linear", "for_forests"]),
+        **dict.fromkeys(["for_trees", "for_linear", "for_lines", "for_forests", "as_given"]),
     }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -54,9 +57,15 @@ def test_a_fit_that_does_not_converge_shows_no_warning(cell: str) -> None:
 
 def test_on_a_large_table_deep_trees_stop_when_they_have_learnt_enough() -> None:
     found = candidates()
-    assert list(found) == ["logistic", "small trees", "shallow trees", "deep trees"]
+    assert list(found) == ["logistic", "small trees", "shallow trees", "deep trees", PLAIN]
     stopping = {name: one[-1].get_params().get("early_stopping") for name, one in found.items()}
-    assert stopping == {"logistic": None, "small trees": False, "shallow trees": False, "deep trees": True}
+    assert stopping == {
+        "logistic": None,
+        "small trees": False,
+        "shallow trees": False,
+        "deep trees": True,
+        PLAIN: False,
+    }
 
 
 @pytest.mark.parametrize("facts", [{"smallest_share": 0.001}, {"split_kind": "time"}, {"split_kind": "group"}])
@@ -67,7 +76,7 @@ def test_nothing_is_split_off_where_a_class_might_be_left_with_one_row(facts: di
 
 def test_more_than_two_classes_do_without_the_small_trees() -> None:
     found = candidates(class_count=5)
-    assert list(found) == ["logistic", "shallow trees", "deep trees"]
+    assert list(found) == ["logistic", "shallow trees", "deep trees", PLAIN]
     assert found["deep trees"][-1].max_iter < candidates()["deep trees"][-1].max_iter
 
 

@@ -11,7 +11,9 @@ from playbooks.rehearsal import cell_file, text_file
 
 FOUND = {
     "metric": "log_rmse", "task": "regression", "higher_is_better": False, "target": "price", "holdout_score": 0.131,
-    "holdout_se": 0.01, "holdout_low": 0.11, "holdout_high": 0.15, "naive_holdout": 0.4, "cv_score": 0.13, "gap": 0.001,
+    "estimate": 0.13, "estimate_se": 0.01, "estimate_low": 0.11, "estimate_high": 0.15, "naive_estimate": 0.4,
+    "verdict": "better", "gain": 0.6, "gain_low": 0.5, "gain_high": 0.7, "cv_score": 0.13, "tested_rows": 1200,
+    "auc": 0.7, "auc_low": 0.6, "auc_high": 0.8,
     "train_rows": 900, "holdout_rows": 300, "split_kind": "random", "best_single": "ridge", "baseline_score": 0.4,
     "cv_scores": {"ridge": 0.13, "extra trees": 0.14}, "other_scores": {"rmse": 26312.44, "mae": 15912.44},
     "spans": {"model": 0.05, "seed": 0.001}, "stability_spread": 0.004,

@@ -22,6 +22,7 @@ def ran(folder: Path, cells: list[str], *, facts: dict[str, Any], lang: str = "e
     """These cells in a namespace that has what the stages before them would have made."""
     rehearsal = Rehearsal()
     told = {"word_columns": [], "feature_count": 5, "smallest_share": 0.4, "relative_errors": False, "cjk_font": ""}
+    told |= {"holdout_rows": 180}
     with at_work_in(folder):
         rehearsal.run(cell_file("structure_setup").read_text(encoding="utf-8"))
         rehearsal.names |= names
@@ -63,8 +64,13 @@ def test_a_column_is_named_only_where_its_loss_is_beyond_chance(tmp_path: Path, 
         "rare": {"task": "binary", "metric": "roc_auc", "higher_is_better": True, "smallest_share": 0.05},
         "multilabel": {"task": "multilabel", "metric": "macro_f1", "higher_is_better": True},
     }[task]
-    given = {"X": X, "y": y, "X_holdout": X_holdout, "y_holdout": y_holdout, "model": model, "features": [*X.columns]}
-    played = ran(tmp_path, ["method_metric", "predict_importance"], facts=facts, **given)
+    facts |= {"holdout_rows": 200}
+    given = {"X": X, "y": y, "model": model, "given_features": [*X.columns], "raw": X, "train": X}
+    if task == "multilabel":
+        given |= {"holdout": X_holdout.assign(**y_holdout), "targets": ["a", "b"]}
+    else:
+        given |= {"holdout": X_holdout.assign(y=y_holdout), "target": "y"}
+    played = ran(tmp_path, ["method_metric", "predict_teams", "predict_importance"], facts=facts, **given)
     assert list(played.names["importance_top"]) == ["size"]
 
 
@@ -99,8 +105,9 @@ def test_no_grid_runs_through_a_confusion_matrix(tmp_path: Path, task: str, lang
 def test_the_summary_is_shown_without_the_marks_of_its_file(
     tmp_path: Path, lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scored = {"holdout_score": 0.8146, "holdout_se": 0.03, "holdout_low": 0.7569, "holdout_high": 0.8723}
-    given = {"target": "y", "naive_holdout": 0.618, "cv_score": 0.8471, "other_scores": {}, "split_kind": "random"}
+    scored: dict[str, Any] = {"estimate": 0.8146, "estimate_se": 0.03, "estimate_low": 0.7569, "estimate_high": 0.8723}
+    scored |= {"holdout_score": 0.81, "verdict": "better"}
+    given = {"target": "y", "naive_estimate": 0.618, "cv_score": 0.8471, "other_scores": {}, "split_kind": "random"}
     counted = {"train_rows": 713, "holdout_rows": 178, "chosen": {"trees": 1.0}, "dropped_columns": {}, "y": None}
     facts = {"task": "binary", "metric": "accuracy", "leaks": {}, "split_kind": "random"}
     ran(tmp_path, ["method_metric", "report_summary"], facts=facts, lang=lang, **scored, **given, **counted)

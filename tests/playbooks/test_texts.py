@@ -19,7 +19,8 @@ from playbooks.rehearsal import DSLC, cell_file, stage_file, text_file
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
 SCORED: dict[str, Any] = {
     "metric": "rmse", "task": "regression", "higher_is_better": False, "target": "y", "holdout_score": 18.43,
-    "holdout_low": 6.224, "holdout_high": 30.63, "naive_holdout": 47.87, "holdout_rows": 114, "train_rows": 455,
+    "estimate": 18.43, "estimate_low": 6.224, "estimate_high": 30.63, "naive_estimate": 47.87, "verdict": "better",
+    "importance_luck": {"hour": 0.02, "day": 0.01, "wind": 0.0004}, "holdout_rows": 114, "train_rows": 455,
     "split_kind": "time", "leaks": {}, "importance_top": {"hour": 0.93, "day": 0.11, "wind": 0.0031},
     "best_single": "trees", "perturbed_scores": [17.98, 19.26], "stability_spread": 1.281, "gap_count": 20,
     "skewed_columns": [], "target_positive": False,
@@ -80,7 +81,7 @@ def test_the_span_of_every_choice_is_told_and_compared_with_the_width_of_the_int
     for name, span in SPANS[lang].items():
         assert name in told
         assert number_text(span) in told
-    assert number_text(SCORED["holdout_high"] - SCORED["holdout_low"]) in told
+    assert number_text(SCORED["estimate_high"] - SCORED["estimate_low"]) in told
     wide = said("stable_found", lang, **{**SCORED, "stability_spread": 99.5}, spans=SPANS[lang])
     assert ("depends on" in wide) == (lang == "en")
     assert ("取决于人为的选择" in wide) == (lang == "zh")
@@ -170,7 +171,9 @@ def test_support_vectors_are_named_where_they_are_candidates(
     source = cell_file(f"model_candidates_{cell}").read_text(encoding="utf-8")
     facts: dict[str, Any] = {
         "task": task, "train_rows": rows, "feature_count": 5, "few_levels": [], "some_levels": [], "word_columns": [],
-        "metric": "rmse", "target_counts": False, "split_kind": "random", "smallest_share": 0.3, **counted,
+        "metric": "rmse", "target_counts": False, "split_kind": "random", "smallest_share": 0.3,
+        "number_columns": ["a"], "category_columns": [], "has_lightgbm": False, "target_positive": False,
+        "target_skew": 0, **counted,
     }  # fmt: skip
     written = Templates().read(source, kind=Kind.CELL, at=cell).render({"v": facts, "lang": lang})
     assert ("support vectors" in written) is vectors
@@ -297,7 +300,7 @@ def test_a_target_with_missing_values_has_them_beside_its_values_not_among_them(
 @LANGUAGES
 @pytest.mark.parametrize("reason", [
     "constant target", "too few rows", "target is an identifier", "target missing", "no features", "target is a date",
-    "target is not a number", "too few rows in a class", "several targets",
+    "target is not a number", "too few rows in a class", "several targets", "one class to learn from",
 ])  # fmt: skip
 def test_why_there_is_no_model_is_told_in_the_language_of_the_reader(lang: str, reason: str) -> None:
     facts: dict[str, Any] = {
@@ -306,6 +309,7 @@ def test_why_there_is_no_model_is_told_in_the_language_of_the_reader(lang: str, 
         "row_count": 500,
         "target_rows": 12,
         "target_levels": 11,
+        "learnable_rows": 1,
     }
     told = said("report_no_model", lang, **facts)
     assert told.strip()

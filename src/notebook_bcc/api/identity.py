@@ -34,6 +34,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "variables": (canonical_bytes(options.variables) or b"").decode() if options.variables else "",
         "time": options.time,
         "group": options.group,
+        "kind": options.kind or "",
         "sheet": options.sheet,
         "table": options.table,
         "playbook": _playbook(order, options),

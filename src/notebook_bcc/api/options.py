@@ -16,6 +16,7 @@ Confirm = Literal["ask", "auto", "reject"]
 OnError = Literal["feedback", "continue", "fail"]
 OnUnachieved = Literal["fail", "skip"]
 OnOutage = Literal["stop", "fallback"]
+TargetKind = Literal["regression", "classification"]
 NotebookDetail = Literal["summary", "cells"]
 FilePath = str | PathLike[str]
 Table = Any  # Any: a path, or a DataFrame of a library that we do not import
@@ -34,6 +35,7 @@ class RunOptions:
     variables: Mapping[str, Any] | None = None  # Any: JSON values
     time: str = ""
     group: str = ""
+    kind: TargetKind | None = None
     sheet: str = ""
     table: str = ""
     playbook: FilePath = ""
@@ -141,6 +143,7 @@ class RunKeywords(TypedDict, total=False):
     variables: Mapping[str, Any] | None  # Any: JSON values
     time: str
     group: str
+    kind: TargetKind | None
     sheet: str
     table: str
     playbook: FilePath

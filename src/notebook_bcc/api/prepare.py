@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from notebook_bcc.api.identity import identity_of
-from notebook_bcc.api.options import RunOptions
+from notebook_bcc.api.options import RunOptions, TargetKind
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.lifecycle.data_check import check_place
@@ -144,6 +144,7 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
         "--target": targets,
         "--time": options.time,
         "--group": options.group,
+        "--kind": options.kind,
         "--sheet": options.sheet,
         "--table": options.table,
         "--task": options.task,
@@ -161,6 +162,8 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
     form = format_of(what)
     if options.playbook and options.planner not in _EMBEDDED:
         raise SettingsInvalid("give --playbook or --planner, not both: a planner elsewhere has its own plan")
+    if options.kind is not None and options.kind not in get_args(TargetKind):
+        raise SettingsInvalid(f"--kind is {' or '.join(get_args(TargetKind))}, not {options.kind!r}")
     for option, wanted in (("--sheet", "excel"), ("--table", "sqlite")):
         if said[option] and form != wanted:
             raise SettingsInvalid(f"{option} is for {wanted} files, and {str(what)!r} is none")
@@ -173,6 +176,7 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
         goal=options.goal,
         time=options.time,
         group=options.group,
+        kind=options.kind or "",
         sheet=options.sheet,
         table=options.table,
         task=options.task,

@@ -12,6 +12,7 @@ from notebook_bcc.api.options import RunOptions, keywords_of
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
+    KindOption,
     PlaybookOption,
     SheetOption,
     TableOption,
@@ -81,6 +82,7 @@ async def run_command(
     variables: VarOption = None,
     time: TimeOption = "",
     group: GroupOption = "",
+    kind: KindOption = None,
     sheet: SheetOption = "",
     table: TableOption = "",
     playbook: PlaybookOption = "",

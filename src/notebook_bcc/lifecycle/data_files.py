@@ -50,6 +50,7 @@ class DataWish:
     goal: str = ""
     time: str = ""
     group: str = ""
+    kind: str = ""
     sheet: str = ""
     table: str = ""
     task: str = ""
@@ -104,7 +105,7 @@ def told_inputs(wish: DataWish) -> dict[str, Any]:
         said["test"] = f"{INPUTS_FOLDER}/{_test_name(wish.test, wish)}"
     if wish.targets:
         said |= target_inputs(wish.targets)
-    for name in ("goal", "time", "group", "sheet", "table"):
+    for name in ("goal", "time", "group", "kind", "sheet", "table"):
         if value := getattr(wish, name):
             said[name] = value
     if wish.task:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from notebook_bcc.api.options import TargetKind
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.lifecycle.data_files import answer_inputs
 
@@ -39,6 +40,10 @@ TimeOption = Annotated[
 GroupOption = Annotated[
     str,
     typer.Option("--group", help="The column of what rows share, such as a patient.", metavar="COLUMN"),
+]
+KindOption = Annotated[
+    TargetKind | None,
+    typer.Option("--kind", help="Whether the target is a quantity or a class. [default: its values decide]"),
 ]
 SheetOption = Annotated[str, typer.Option("--sheet", help="Of an Excel file: the sheet.", metavar="NAME")]
 TableOption = Annotated[str, typer.Option("--table", help="Of an SQLite file: the table.", metavar="NAME")]

@@ -19,14 +19,14 @@ metric, higher_is_better = "macro_f1", True
 
 def score(actual, predicted):
     return float(f1_score(actual, predicted, average="macro", zero_division=0))
-#% elif v.task == "binary" and v.smallest_share < 0.1
+#% elif v.task == "binary" and v.smallest_share < 0.3
 from sklearn.metrics import roc_auc_score
 
 metric, higher_is_better = "roc_auc", True
 
 
 def score(actual, probability):
-    return float(roc_auc_score(actual, probability))
+    return float(roc_auc_score(actual, probability)) if len(np.unique(actual)) == 2 else np.nan
 #% else
 metric, higher_is_better = "accuracy", True
 

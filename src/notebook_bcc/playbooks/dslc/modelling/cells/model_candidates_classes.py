@@ -1,14 +1,18 @@
 #% set n = v.train_rows
-#% set small = n <= 20000
 #% set m = v.feature_count
 #% set wide = m > 300
 #% set has_few = not wide and not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
 #% set two = v.class_count == 2
 #% set vectors = two and n <= 4000
 #% set forest = n <= 20000
+#% set has_numbers = not (v.number_columns is sequence and v.number_columns | length == 0)
+#% set plain = not wide and (has_numbers or not (v.category_columns is sequence and v.category_columns | length == 0))
 #% set stopped = n > 20000 and v.split_kind == "stratified" and v.smallest_share >= 0.005
 import warnings
 
+#% if plain and v.has_lightgbm
+from lightgbm import LGBMClassifier
+#% endif
 #% if vectors
 from sklearn.calibration import CalibratedClassifierCV
 #% endif
@@ -25,12 +29,7 @@ from sklearn.linear_model import LogisticRegression
 #% if vectors
 from sklearn.svm import SVC
 #% endif
-#% if small
-from threadpoolctl import threadpool_limits
 
-# On a table of this size two threads wait for each other longer than they work.
-threadpool_limits(1)
-#% endif
 # The folds judge what comes out: a fit that is not at its optimum to the last digit is no reason for a warning.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
 #% if wide
@@ -75,7 +74,11 @@ candidates = {
     #% if two and n > 20000
     "small trees": boosted(max_iter=500, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1),
     #% endif
-    #% if n <= 5000
+    #% if n < 500
+    "shallow trees": boosted(
+        max_iter={{ 200 if two else 100 }}, learning_rate=0.08, max_leaf_nodes=6, min_samples_leaf=10, max_features=0.3, l2_regularization=1
+    ),
+    #% elif n <= 5000
     "shallow trees": boosted(
         max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes=6, min_samples_leaf=10, max_features=0.3,
         l2_regularization=1,
@@ -92,7 +95,11 @@ candidates = {
         early_stopping=True, n_iter_no_change=20, max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes=63,
         min_samples_leaf=10, max_features=0.5, l2_regularization=1,
     ),
-    #% elif n >= 2000
+    #% elif n < 2000
+    "deep trees": boosted(
+        max_iter={{ (100 if n < 500 else 200) if two else 60 }}, learning_rate=0.1, max_leaf_nodes=31, min_samples_leaf=5, max_features=0.5, l2_regularization=1
+    ),
+    #% else
     "deep trees": boosted(
         max_iter={{ 500 if two else 166 }}, learning_rate={{ 0.04 if two else 0.068 }}, max_leaf_nodes={{ 63 if n > 5000 else 31 }},
         min_samples_leaf={{ 10 if n > 5000 else 5 }}, max_features=0.5, l2_regularization=1,
@@ -101,7 +108,15 @@ candidates = {
     #% if forest
     "extra trees": make_pipeline(
         for_forests,
-        ExtraTreesClassifier({{ 200 if n <= 5000 else 100 }}, min_samples_leaf={{ 3 if two else 1 }}, max_features=0.4, random_state=0),
+        ExtraTreesClassifier({{ 200 if n >= 500 and n <= 5000 else 100 }}, min_samples_leaf={{ 3 if two else 1 }}, max_features=0.4, random_state=0),
+    ),
+    #% endif
+    #% if plain
+    "boosted trees as they come": make_pipeline(as_given, HistGradientBoostingClassifier(early_stopping=False, random_state=0)),
+    #% endif
+    #% if plain and v.has_lightgbm
+    "lightgbm": make_pipeline(
+        as_given, LGBMClassifier(random_state=0, deterministic=True, force_row_wise=True, n_jobs=1, verbose=-1)
     ),
     #% endif
 }

@@ -1,17 +1,11 @@
 #% set n = v.train_rows
-#% set small = n <= 20000
 import warnings
 
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
-#% if small
-from threadpoolctl import threadpool_limits
 
-# On a table of this size two threads wait for each other longer than they work.
-threadpool_limits(1)
-#% endif
 # The folds judge what comes out: a fit that is not at its optimum to the last digit is no reason for a warning.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
 

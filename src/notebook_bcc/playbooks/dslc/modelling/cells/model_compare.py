@@ -4,13 +4,29 @@ z = np.log(y)  # errors are judged as ratios, so every candidate learns the loga
 #% elif v.task in ["regression", "multilabel"]
 z = y
 #% endif
-#% if v.task in ["regression", "multilabel"]
+#% if v.task == "regression"
+# No forecast goes further beyond what was seen than half of its range{{ ", nor below the least of values that are never negative" if v.target_floor else "" }}.
+beyond = float(z.max() - z.min()) / 2
+#% if v.target_floor
+bounds = (float(z.min()), float(z.max()) + beyond)
+#% else
+bounds = (float(z.min()) - beyond, float(z.max()) + beyond)
+#% endif
 
 
-def out_of_fold(estimator):
+def out_of_fold(estimator, folds=folds):
+    """What the estimator says about rows it was not fitted on, one fold after another."""
+    fitted = ((clone(estimator).fit(X.iloc[fit], z.iloc[fit]), check) for fit, check in folds)
+    return np.clip(np.concatenate([one.predict(X.iloc[check]) for one, check in fitted]), *bounds)
+#% elif v.task == "multilabel"
+
+
+def out_of_fold(estimator, folds=folds):
     """What the estimator says about rows it was not fitted on, one fold after another."""
     fitted = ((clone(estimator).fit(X.iloc[fit], z.iloc[fit]), check) for fit, check in folds)
     return np.concatenate([one.predict(X.iloc[check]) for one, check in fitted])
+#% endif
+#% if v.task in ["regression", "multilabel"]
 
 
 checked = np.concatenate([check for fit, check in folds])
@@ -30,7 +46,7 @@ def by_fold(forecast):
 classes = np.unique(y)
 
 
-def out_of_fold(estimator):
+def out_of_fold(estimator, folds=folds):
     """The probabilities of rows it was not fitted on; a class that a fold lacks has none."""
     parts = []
     for fit, check in folds:
@@ -57,7 +73,7 @@ def by_fold(forecast):
 
 
 comparison = pd.DataFrame({name: by_fold(forecast) for name, forecast in forecasts.items()}).T
-comparison = pd.DataFrame({"mean": comparison.mean(axis=1), "standard error": comparison.std(axis=1) / np.sqrt(len(folds))})
+comparison = pd.DataFrame({"mean": comparison.mean(axis=1), "standard error": comparison.std(axis=1) / np.sqrt(fold_count)})
 comparison = comparison.sort_values("mean", ascending=not higher_is_better)
 cv_scores = {name: round(float(mean), 6) for name, mean in comparison["mean"].items()}
 best_single = next(iter(cv_scores))

@@ -13,10 +13,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 #% if has_numbers
 
 
-def scaled(*steps):
-    """Gaps filled and flagged, then one scale for all; far-out values are pulled in to four standard deviations."""
+def scaled(reach, *steps):
+    """Gaps filled and flagged, then one scale for all; values further out than `reach` standard deviations are pulled in."""
     filled = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    return make_pipeline(filled, *steps, StandardScaler(), FunctionTransformer(np.clip, kw_args={"a_min": -4, "a_max": 4}))
+    within = FunctionTransformer(np.clip, kw_args={"a_min": -reach, "a_max": reach}, feature_names_out="one-to-one")
+    return make_pipeline(filled, *steps, StandardScaler(), within)
 #% endif
 #% if has_few
 
@@ -34,37 +35,48 @@ def counted(vectorizer):
 #% endif
 
 
-for_linear = ColumnTransformer(
-    [
-        #% if has_numbers
-        ("numbers", scaled(), number_columns),
-        #% endif
-        #% if has_skewed
-        (
-            "logarithms",
-            scaled(FunctionTransformer(np.clip, kw_args={"a_min": 0, "a_max": None}), FunctionTransformer(np.log1p)),
-            skewed_columns,
-        ),
-        #% endif
-        #% if has_few
-        ("categories", columns_of_own(), few_levels + code_columns),
-        #% endif
-        #% if has_many and v.task == "multilabel"
-        (
-            "levels",
-            OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=60, sparse_output=False),
-            some_levels + many_levels + repeated_texts,
-        ),
-        #% elif has_many
-        ("levels", make_pipeline(TargetEncoder(target_type={{ kind }}), StandardScaler()), some_levels + many_levels + repeated_texts),
-        #% endif
-        #% for name in v.word_columns
-        (
-            {{ "words " ~ loop.index }},
-            counted(TfidfVectorizer(binary=True, min_df=3, max_features=2000, token_pattern=r"[^\s,()\"/]+")),
-            [{{ name }}],
-        ),
-        #% endfor
-    ],
-    sparse_threshold=0,
-)
+def linear_columns(reach):
+    return ColumnTransformer(
+        [
+            #% if has_numbers
+            ("numbers", scaled(reach), number_columns),
+            #% endif
+            #% if has_skewed
+            (
+                "logarithms",
+                scaled(
+                    reach,
+                    FunctionTransformer(np.clip, kw_args={"a_min": 0, "a_max": None}, feature_names_out="one-to-one"),
+                    FunctionTransformer(np.log1p, feature_names_out="one-to-one"),
+                ),
+                skewed_columns,
+            ),
+            #% endif
+            #% if has_few
+            ("categories", columns_of_own(), few_levels + code_columns),
+            #% endif
+            #% if has_many and v.task == "multilabel"
+            (
+                "levels",
+                OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=60, sparse_output=False),
+                some_levels + many_levels + repeated_texts,
+            ),
+            #% elif has_many
+            ("levels", make_pipeline(TargetEncoder(target_type={{ kind }}), StandardScaler()), some_levels + many_levels + repeated_texts),
+            #% endif
+            #% for name in v.word_columns
+            (
+                {{ "words " ~ loop.index }},
+                counted(TfidfVectorizer(binary=True, min_df=3, max_features=2000, token_pattern=r"[^\s,()\"/]+")),
+                [{{ name }}],
+            ),
+            #% endfor
+        ],
+        sparse_threshold=0,
+    )
+
+
+for_linear = linear_columns(reach=4)
+#% if has_numbers and v.task == "regression"
+for_lines = linear_columns(reach=np.inf)  # where the line goes on, the far-out values show it best
+#% endif

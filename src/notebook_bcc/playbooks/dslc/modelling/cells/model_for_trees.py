@@ -3,10 +3,8 @@
 #% set has_few = not (v.few_levels is sequence and v.some_levels is sequence and v.few_levels | length + v.some_levels | length == 0)
 #% set has_many = not (v.many_levels is sequence and v.many_levels | length + v.repeated_texts | length == 0)
 #% set forest = v.train_rows <= 20000
-#% if has_few
 from sklearn.preprocessing import OrdinalEncoder
 
-#% endif
 #% if has_numbers
 #% if v.split_kind == "time"
 # A tree cannot follow a trend beyond the days it has seen: columns that only count time on are left to the line.
@@ -48,4 +46,11 @@ for_trees = ColumnTransformer(
 )
 #% if forest
 for_forests = make_pipeline(for_trees, SimpleImputer(strategy="median", keep_empty_features=True))
+#% endif
+#% if v.task != "multilabel" and v.feature_count <= 300 and (has_numbers or not (v.category_columns is sequence and v.category_columns | length == 0))
+# The columns as they were given, for models as they come: what is done above must do better than that.
+given_numbers = [name for name in given_features if name in numeric_columns]
+given_categories = [name for name in given_features if name in category_columns]
+plain_codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
+as_given = ColumnTransformer([("categories", plain_codes, given_categories), ("numbers", "passthrough", given_numbers)], sparse_threshold=0)
 #% endif

@@ -1,5 +1,7 @@
 #% set no_categories = v.category_columns is sequence and v.category_columns | length == 0
 #% set no_numbers = v.numeric_columns is sequence and v.numeric_columns | length == 0
+from importlib.util import find_spec
+
 #% if no_categories
 few_levels, some_levels, many_levels = [], [], []
 #% else
@@ -36,6 +38,7 @@ for name in text_columns[:20]:
     if X[name].nunique() < 0.8 * len(X):
         repeated_texts.append(name)
 #% endif
+has_lightgbm = find_spec("lightgbm") is not None
 #% if lang == "zh"
 print(f"数值 {len(number_columns)} 列（偏斜 {len(skewed_columns)} 列，整数取值很少的 {len(code_columns)} 列，缺失 {gap_count:,} 处），"
       f"类别 {len(few_levels) + len(some_levels) + len(many_levels)} 列，文本 {len(word_columns)} 列")

@@ -1,61 +1,74 @@
 #% set zh = lang == "zh" and v.cjk_font
-from sklearn.inspection import permutation_importance
+#% set few = v.holdout_rows < 200 and v.task != "multilabel"
+#% set most = 200 if v.word_columns | length > 0 else (2000 if v.feature_count <= 30 else 300)
+from statistics import NormalDist
 
-some = X_holdout.sample(min(len(X_holdout), {{ 200 if v.word_columns | length > 0 else (2000 if v.feature_count <= 30 else 300) }}), random_state=0).index
-shuffled = permutation_importance(
-    model,
-    X_holdout.loc[some],
-    y_holdout.loc[some],
-    n_repeats=3,
-    random_state=0,
-    #% if v.task == "regression"
-    scoring="r2",
-    #% elif v.task == "multilabel"
-    scoring="f1_macro",
-    #% else
-    scoring={{ v.metric }},
-    #% endif
-)
-importance = pd.Series(shuffled.importances_mean, index=features).sort_values(ascending=False)
-
-# Part of a loss is luck, of the shuffle and of these rows: a column is named if its loss remains in samples of the rows.
-looked, actual = X_holdout.loc[some], y_holdout.loc[some]
-chance = np.random.default_rng(0)
-resamples = [chance.integers(0, len(looked), size=len(looked)) for _ in range({{ 20 if v.task == "multilabel" else 100 }})]
-#% if v.metric == "roc_auc"
-resamples = [sample for sample in resamples if actual.iloc[sample].nunique() == 2]
+#% if v.task == "regression"
+from sklearn.metrics import r2_score as quality
+#% else
+quality = score
 #% endif
 
 
-def resampled_scores(table):
+def forecasts_of(fitted, table):
+    #% if v.derived_columns is defined
+    table = derive(table)
+    #% endif
     #% if v.metric == "roc_auc"
-    guesses = model.predict_proba(table)[:, 1]
+    return fitted.predict_proba(table)[:, 1]
     #% else
-    guesses = np.asarray(model.predict(table))
-    #% endif
-    return np.array([score(actual.iloc[sample], guesses[sample]) for sample in resamples])
-
-
-def beyond_chance(name):
-    mixed, scores = looked.copy(), []
-    for seed in (1, 2, 3):
-        mixed[name] = looked[name].sample(frac=1, random_state=seed).set_axis(looked.index)
-        scores.append(resampled_scores(mixed))
-    #% if v.higher_is_better
-    return (np.mean(scores, axis=0) < unshuffled).mean() >= 0.975
-    #% else
-    return (np.mean(scores, axis=0) > unshuffled).mean() >= 0.975
+    return np.asarray(fitted.predict(table))
     #% endif
 
 
-unshuffled = resampled_scores(looked)
-importance_top = {name: round(float(value), 5) for name, value in importance.head(5).items() if value > 0 and beyond_chance(name)}
-top = importance.head(15)[::-1]
-fig, ax = plt.subplots(figsize=(7, 0.32 * len(top) + 1.2), layout="constrained")
-ax.barh([label_of(name) for name in top.index], top)
-ax.set(xlabel={{ ("打乱后 R² 的损失" if zh else "R² lost when shuffled") if v.task == "regression" else ("打乱后得分的损失" if zh else "score lost when shuffled") }}, title={{ "模型依赖的列" if zh else "What the model relies on" }})
-fig.savefig("figures/31_importance.png", dpi=150, bbox_inches="tight")
-plt.show()
+# Whole columns of the table are shuffled before anything is derived from them, on rows that the model has not seen.
+some = holdout.sample(min(len(holdout), {{ most }}), random_state=0)
+parts = [(model, some[given_features])]
+#% if few
+# So few rows say little alone: each fold is forecast by a model of the other folds.
+parts += [(clone(model).fit(X.iloc[fit], y.iloc[fit]), train[given_features].iloc[check]) for fit, check in folds[:fold_count]]
+#% endif
+#% if v.task == "multilabel"
+answers = some[targets].to_numpy()
+#% elif few
+answers = pd.concat([some[target], *(y.iloc[check] for fit, check in folds[:fold_count])]).to_numpy()
+#% else
+answers = some[target].to_numpy()
+#% endif
+draws = np.random.default_rng(0)
+resamples = [draws.integers(0, len(answers), size=len(answers)) for _ in range(50)]
+
+
+def quality_without(members, seed):
+    """The score with these columns shuffled: of all rows, then of resampled ones."""
+    order = np.random.default_rng(seed)
+    guesses = []
+    for fitted, table in parts:
+        mixed = table.copy()
+        if members:
+            mixed[members] = table[members].iloc[order.permutation(len(table))].set_axis(table.index)
+        guesses.append(forecasts_of(fitted, mixed))
+    guesses = np.concatenate(guesses)
+    return np.array([quality(answers, guesses), *(quality(answers[rows], guesses[rows]) for rows in resamples)])
+
+
+unshuffled, found = quality_without([], 0), {}
+for team, members in teams.items():
+    lost = unshuffled - np.array([quality_without(members, seed) for seed in range(1, 6)])
+    luck = np.sqrt(np.nanvar(lost[:, 1:].mean(axis=0), ddof=1) + np.var(lost[:, 0], ddof=1) / len(lost))
+    found[team] = (float(lost[:, 0].mean()), float(luck))
+importance = pd.DataFrame(found, index=["lost", "luck"]).T.sort_values("lost", ascending=False)
+# Part of a loss is luck. The more columns are tried, the further one of them gets by luck alone.
+surely = NormalDist().inv_cdf(1 - 0.025 / len(importance))
+named = importance[importance["lost"] > surely * importance["luck"]].head(15)
+importance_top = {team: round(float(lost), 5) for team, lost in named["lost"].head(5).items()}
+importance_luck = {team: round(float(luck), 5) for team, luck in named["luck"].head(5).items()}
+if len(named):
+    fig, ax = plt.subplots(figsize=(7, 0.32 * len(named) + 1.2), layout="constrained")
+    ax.barh([label_of(team) for team in named.index[::-1]], named["lost"][::-1], xerr=1.96 * named["luck"][::-1], ecolor="0.4")
+    ax.set(xlabel={{ ("打乱后 R² 的损失" if zh else "R² lost when shuffled") if v.task == "regression" else ("打乱后得分的损失" if zh else "score lost when shuffled") }}, title={{ "模型依赖的列" if zh else "What the model relies on" }})
+    fig.savefig("figures/31_importance.png", dpi=150, bbox_inches="tight")
+    plt.show()
 #% if v.labels_numbered | default(false)
 explain_labels()
 #% endif

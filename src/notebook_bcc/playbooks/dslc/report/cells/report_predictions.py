@@ -6,11 +6,11 @@ probabilities = pd.concat([predictions[{{ [v.id_column] if v.id_column else [] }
 probabilities.to_csv("probabilities.csv", index=False)
 #% endif
 prediction_count = len(predictions)
-# The rows set aside have agreed with the model by some luck, and so will these rows.
-reach = 1.96 * holdout_se * float(np.sqrt(1 + holdout_rows / prediction_count))
+# The tested rows have agreed with the model by some luck, and so will these rows.
+wider = float(np.sqrt(1 + {{ "holdout_rows" | name if v.task == "multilabel" else "tested_rows" | name }} / prediction_count))
 #% if v.higher_is_better
-expected_low, expected_high = max(0.0, holdout_score - reach), min(1.0, holdout_score + reach)
+expected_low, expected_high = max(0.0, estimate - wider * (estimate - estimate_low)), min(1.0, estimate + wider * (estimate_high - estimate))
 #% else
-expected_low, expected_high = max(0.0, holdout_score - reach), holdout_score + reach
+expected_low, expected_high = (float(estimate * (limit / estimate) ** wider) for limit in (estimate_low, estimate_high))
 #% endif
 predictions.head()

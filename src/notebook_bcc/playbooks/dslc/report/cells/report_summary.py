@@ -8,10 +8,12 @@ summary = {
     #% endif
     "task": {{ v.task }},
     "metric": metric,
-    "score": holdout_score,
-    "standard_error": holdout_se,
-    "interval_95": [holdout_low, holdout_high],
-    "naive_forecast": naive_holdout,
+    "score": estimate,
+    "standard_error": estimate_se,
+    "interval_95": [estimate_low, estimate_high],
+    "naive_forecast": naive_estimate,
+    "better_than_naive": {"better": True, "not shown": None, "no better": False}[verdict],
+    "rows_set_aside": holdout_score,
     #% if v.task == "regression"
     "typical_error": other_scores["mae"],
     #% endif
@@ -42,8 +44,8 @@ lines = [
     #% endif
     "- 任务：{{ {"regression": "回归", "binary": "二分类", "multiclass": "多分类", "multilabel": "多标签分类"}[v.task] }}"
     f"，度量：{metric}（{'越大越好' if higher_is_better else '越小越好'}）",
-    f"- 留出集得分：**{plain_number(holdout_score)}**，标准误 {plain_number(holdout_se)}，95% 区间 {plain_number(holdout_low)} 至 {plain_number(holdout_high)}",
-    f"- 朴素预测：{plain_number(naive_holdout)}；交叉验证：{plain_number(cv_score)}",
+    f"- 得分：**{plain_number(estimate)}**，标准误 {plain_number(estimate_se)}，95% 区间 {plain_number(estimate_low)} 至 {plain_number(estimate_high)}",
+    f"- 朴素预测：{plain_number(naive_estimate)}；仅留出的数据：{plain_number(holdout_score)}；交叉验证：{plain_number(cv_score)}",
     #% if v.task == "regression"
     f"- 平均误差：{plain_number(other_scores['mae'])}，单位与目标相同",
     #% endif
@@ -63,9 +65,9 @@ lines = [
     "# Summary: " + target,
     #% endif
     f"- Task: {{ v.task }}; measure: {metric} ({'higher' if higher_is_better else 'lower'} is better)",
-    f"- Hold-out score: **{plain_number(holdout_score)}**, standard error {plain_number(holdout_se)}, "
-    f"95 % interval {plain_number(holdout_low)} to {plain_number(holdout_high)}",
-    f"- Naive forecast: {plain_number(naive_holdout)}; cross-validation: {plain_number(cv_score)}",
+    f"- Score: **{plain_number(estimate)}**, standard error {plain_number(estimate_se)}, "
+    f"95 % interval {plain_number(estimate_low)} to {plain_number(estimate_high)}",
+    f"- Naive forecast: {plain_number(naive_estimate)}; rows set aside alone: {plain_number(holdout_score)}; cross-validation: {plain_number(cv_score)}",
     #% if v.task == "regression"
     f"- Off by {plain_number(other_scores['mae'])} on average, in the unit of the target",
     #% endif

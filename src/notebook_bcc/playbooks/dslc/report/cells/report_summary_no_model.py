@@ -1,4 +1,4 @@
-#% set reasons_zh = {"target missing": "目标列没有值", "too few rows": "有目标值的行太少", "constant target": "目标列处处相同", "several targets": "目标列并不都是“是或否”", "target is a date": "目标列是日期", "target is an identifier": "目标列只是行的编号", "target is not a number": "目标列不是数值", "too few rows in a class": "只有一个类别超过三行", "no features": "没有可用于预测的列", "": "没有得到任何得分"}
+#% set reasons_zh = {"target missing": "目标列没有值", "too few rows": "有目标值的行太少", "constant target": "目标列处处相同", "several targets": "目标列并不都是“是或否”", "target is a date": "目标列是日期", "target is an identifier": "目标列只是行的编号", "target is not a number": "目标列不是数值", "too few rows in a class": "只有一个类别超过三行", "one class to learn from": "可供学习的行只有一类", "no features": "没有可用于预测的列", "": "没有得到任何得分"}
 #% set because = v.cannot_because | default("")
 import json
 

@@ -6,7 +6,7 @@ fig, ax = plt.subplots(figsize=(8, 0.6 * len(calls) + 1.4), layout="constrained"
 for call, choice, value in shown:
     ax.plot(value, calls.index(call), "o", color="tab:blue", alpha=0.6)
 ax.axvline(holdout_score, color="black", linewidth=1, label={{ ("选定的模型（全部数据）" if zh else "the chosen model, of all rows") if sampled else ("选定的模型" if zh else "the chosen model") }})
-ax.axvspan(holdout_low, holdout_high, color="0.9", zorder=0, label={{ "95% 区间" if zh else "its 95 % interval" }})
+ax.axvspan(estimate_low, estimate_high, color="0.9", zorder=0, label={{ "得分的 95% 区间" if zh else "95 % interval of the score" }})
 ax.axvline(naive_holdout, color="tab:red", linestyle="--", linewidth=1, label={{ "朴素预测" if zh else "naive forecast" }})
 #% if lang == "zh" and not zh
 names = {"数据": "rows", "模型": "model", "种子": "seed", "插补": "imputation", "变换": "transformation", "目标的尺度": "scale of the target"}

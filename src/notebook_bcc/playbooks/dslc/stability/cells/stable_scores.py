@@ -19,7 +19,7 @@ spans = {call: round(max(found.values()) - min(found.values()), 5) for call, fou
 small_calls = [span for call, span in spans.items() if call != {{ "模型" if lang == "zh" else "model" }}]
 #% if v.train_rows > 50000
 # Fits on 20,000 rows differ more from each other than fits on all rows would: only the choices count here.
-stability_spread = max(small_calls)
+stability_spread = max(small_calls, default=0)
 #% else
 stability_spread = max([*small_calls, round(max(perturbed_scores) - min(perturbed_scores), 5)])
 #% endif

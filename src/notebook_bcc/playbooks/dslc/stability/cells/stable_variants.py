@@ -1,6 +1,6 @@
 #% set zh = lang == "zh"
 #% set skewed = not (v.skewed_columns is sequence and v.skewed_columns | length == 0)
-#% set with_logarithm = v.task == "regression" and v.metric != "log_rmse" and v.target_positive
+#% set with_logarithm = v.task == "regression" and v.metric != "log_rmse" and v.target_positive and not v.best_single in ["gamma regression", "poisson regression", "trees for amounts", "trees for counts"]
 #% if with_logarithm
 from sklearn.compose import TransformedTargetRegressor
 
@@ -25,7 +25,9 @@ variants = [({{ "模型" if zh else "model" }}, name, as_used(estimator)) for na
 #% else
 variants = [({{ "模型" if zh else "model" }}, name, estimator) for name, estimator in candidates.items()]
 #% endif
+#% if v.best_single in ["shallow trees", "deep trees", "small trees", "extra trees", "trees for counts", "trees for amounts"]
 variants += [({{ "种子" if zh else "seed" }}, f"{best_single}, {seed}", changed(reference, "random_state", seed)) for seed in (0, 1, 2)]
+#% endif
 #% if v.gap_count > 0
 gaps = ("numbers__simpleimputer__strategy", "logarithms__simpleimputer__strategy")
 variants += [
