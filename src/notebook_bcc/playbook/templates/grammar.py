@@ -13,6 +13,8 @@ from jinja2.parser import Parser
 EACH = "each of"
 RESULT = "result"
 FACTS = ("v", "inputs", "goal", "lang", "effects", "errors", "missing", "steps_done", "stages_done", "has_model")
+# What an action with `each` is written for; a loop of a template may use the name as well.
+ITEM = "item"
 DEEPEST_LOOPS = 3
 # What Python compiles without running out of its stack.
 _DEEPEST = 150
@@ -81,7 +83,7 @@ def problems(
         yield from strange
         return
     names = [node for node in found if isinstance(node, nodes.Name)]
-    known = {*FACTS, *conditions, "loop", *(node.name for node in names if node.ctx == "store")}
+    known = {*FACTS, *conditions, ITEM, "loop", *(node.name for node in names if node.ctx == "store")}
     for node in names:
         yield from _name(node, known)
     yield from _deep(found[0])
@@ -113,7 +115,9 @@ def reads(found: Sequence[nodes.Node]) -> Reads:
             variables += [(_text(node.expr) or "", node.lineno) for _ in inside]
             named |= {id(each) for each in inside}
     whole = any(_is_v(node) and id(node) not in named for node in found)
-    facts = frozenset(node.name for node in found if isinstance(node, nodes.Name) and node.name in FACTS) - {"v"}
+    names = [node for node in found if isinstance(node, nodes.Name)]
+    own = {node.name for node in names if node.ctx == "store"}
+    facts = frozenset(node.name for node in names if node.name in {*FACTS, ITEM} - own) - {"v"}
     return Reads(tuple(dict.fromkeys(variables)), whole, facts=facts)
 
 
