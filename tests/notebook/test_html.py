@@ -245,7 +245,8 @@ def test_a_wide_table_says_how_it_fits_on_paper(make_document: MakeDocument) -> 
 
 
 def test_chapter_ids_are_the_anchors(document: Document) -> None:
-    assert Page(html_page(document)).ids[1:] == ["chapter-1", "section-1"]
+    ids = Page(html_page(document)).ids[1:]
+    assert [one for one in ids if not one.startswith("cell-")] == ["chapter-1", "section-1"]
 
 
 def test_what_needs_scripts_is_told_instead_of_shown() -> None:

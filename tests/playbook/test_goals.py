@@ -251,8 +251,21 @@ WORDS = st.sampled_from(
         "的",
         "?",
         "or",
+        *(
+            "highest",
+            "Survived",
+            "share",
+            "rate",
+            "how many",
+            "passengers",
+            "who",
+            "is",
+            "over",
+            "missing",
+            "中",
+            "zebra",
+        ),
     ]
-    + ["highest", "Survived", "share", "rate", "how many", "passengers", "who", "is", "over", "missing", "中", "zebra"]
 )
 
 

@@ -161,6 +161,12 @@ class Rehearsal:
                 text = self._render(text_file(action["say"], self.lang), Kind.PROSE, facts)
                 self.texts.append(text)
                 self._note(CellType.MARKDOWN, text, action)
+            elif "finding" in action:
+                items = Templates().read(action["each"], kind=Kind.RULE, at=path.name).value(facts)
+                for item in items:
+                    text = self._render(text_file(action["finding"], self.lang), Kind.PROSE, {**facts, "item": item})
+                    self.texts.append(text)
+                    self._note(CellType.MARKDOWN, text, action)
             elif "text" in action:
                 source = action["text"][self.lang]
                 self.texts.append(Templates().read(source, kind=Kind.PROSE, at=path.name).render(facts))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.planners.script.shorthand import StepsOf, expand, unknown
 from notebook_bcc.planners.script.values import ScriptedAction
-from notebook_bcc.playbook.book import Action, Ask, Text
+from notebook_bcc.playbook.book import Action, Ask, Text, templates_of_action
 from notebook_bcc.playbook.folder import SHARED, PlaybookFiles
 from notebook_bcc.playbook.templates.environment import Facts, Kind, Template
+from notebook_bcc.playbook.templates.grammar import ITEM
 from notebook_bcc.playbook.texts import Places, TextReader
+from notebook_bcc.protocol.cells import BARS
 
 # The words whose value is a text of this playbook, and what the text becomes.
 _TEXTS: Mapping[str, Kind] = {
@@ -25,9 +27,10 @@ _TEXTS: Mapping[str, Kind] = {
     "think": Kind.PLAIN,
 }
 # The words whose value names a file, and the short form that its text makes.
-_FILES: Mapping[str, str] = {"cell": "code", "say": "text"}
+_FILES: Mapping[str, str] = {"cell": "code", "say": "text", "finding": "observe"}
 _OURS = (*_FILES, "replan", "ask")
 _SCOPES = ("stage", "workflow")
+_EXPRESSIONS = ("when", "each", BARS)
 
 # Any, throughout: as the file has it; each form checks what it uses.
 Item = Mapping[str, Any]
@@ -102,10 +105,26 @@ class PlaybookActionReader:
         if "repairs" in item:
             self.places.say(f"{path}.repairs", "a playbook has no repairs; use `on_error` of the behavior")
             return []
-        rest = {name: value for name, value in item.items() if name != "when"}
+        rest = {name: value for name, value in item.items() if name not in _EXPRESSIONS}
         head = next((name for name in _OURS if name in rest), None)
         read = self._replan if head == "replan" else self._file if head in _FILES else self._short
-        return read(rest, path, self._when(item, path))
+        each, bars = self._expression(item, "each", path), self._expression(item, BARS, path)
+        made = [replace(one, each=each, bars=bars) for one in read(rest, path, self._when(item, path))]
+        self._check_item(made, path)
+        return made
+
+    def _expression(self, item: Item, name: str, path: str) -> Template | None:
+        value = item.get(name)
+        if value is not None and not isinstance(value, str):
+            self.places.say(f"{path}.{name}", 'an expression in quotes is needed here, such as "v.findings"')
+            return None
+        return self.texts.rule(value, self.places, f"{path}.{name}")
+
+    def _check_item(self, made: Sequence[Action], path: str) -> None:
+        for action in made:
+            reads = {fact for template in templates_of_action(action) for fact in template.reads.facts}
+            if ITEM in reads and action.each is None:
+                self.places.say(path, "there is no `item` here; write `each: EXPRESSION` beside the action")
 
     def _short(self, item: Item, path: str, when: Template | None) -> list[Action]:
         head = next((name for name in _TEXTS if name in item), None)
@@ -209,7 +228,17 @@ class PlaybookActionReader:
 
 def write_out(action: Action, facts: Facts, *, steps: StepsOf, stage_id: str) -> Sequence[ScriptedAction]:
     """The actions that this one stands for, with what is known now. A text that comes out empty is left away."""
+    if action.each is None:
+        return _written(action, facts, steps, stage_id)
+    items = action.each.value(facts)
+    if not isinstance(items, list | tuple):
+        return ()
+    return [one for item in items for one in _written(action, {**facts, ITEM: item}, steps, stage_id)]
+
+
+def _written(action: Action, facts: Facts, steps: StepsOf, stage_id: str) -> Sequence[ScriptedAction]:
     value = action.text.render(facts) if action.text else action.given
     if action.text and not value.strip():
         return ()
-    return expand([{action.head: value, **action.options}], steps=steps, stage_id=stage_id).actions
+    drawn = {} if action.bars is None else {BARS: action.bars.value(facts) or []}
+    return expand([{action.head: value, **action.options, **drawn}], steps=steps, stage_id=stage_id).actions

@@ -53,7 +53,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of the file: its word, its text, its options. `file` and `line` are where it stands."""
+    """An action of the file: its word, its text, its options. `file` and `line` are where it stands.
+
+    `each` is a list: the action is written once for every `item` of it. `bars` are drawn beside its text.
+    """
 
     head: str
     file: str
@@ -63,6 +66,8 @@ class Action:
     options: Mapping[str, Any] = field(default_factory=dict)
     when: Template | None = None
     because: Text = Text()
+    each: Template | None = None
+    bars: Template | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,5 @@ def templates_of(*texts: Text) -> Iterator[Template]:
 
 def templates_of_action(action: Action) -> Iterator[Template]:
     """All that an action reads, its rule included."""
-    if action.when is not None:
-        yield action.when
+    yield from (rule for rule in (action.when, action.each, action.bars) if rule is not None)
     yield from templates_of(action.text, action.because)

@@ -17,8 +17,11 @@ CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 # The key of an action's extra metadata that asks for a cell whose code is folded away until a reader wants it.
 FOLDED = "folded"
-# The key of one that makes a text stand at the head of a report as well.
+# The key of one that makes a text stand at the head of a report as well, and the parts of the head that it may name.
 ABSTRACT = "abstract"
+ABSTRACT_PARTS = ("learnt", "score", "trust")
+# The key of the bars that are drawn beside such a text: a list of labels, lengths and what stands at their end.
+BARS = "bars"
 # The key of one that names what a cell only asks, and of one that lists what a later cell has said: what was asked and
 # said is not delivered.
 PROBE = "probe"
@@ -31,6 +34,24 @@ SKIP_EXECUTION = "skip-execution"
 # The keys under which a code cell keeps what its last `exec` asked for.
 AUTO_DEBUG = "auto_debug"
 KEEP_DEBUG_BUTTON = "keep_debug_button_visible"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a small chart: its label, its length as a share of the longest, and the value in words."""
+
+    label: str
+    length: float
+    value: str
+
+    @classmethod
+    def read(cls, found: Any) -> Bar | None:  # Any: JSON of an action
+        """The bar that a list of three means, or None where it means none."""
+        match found:
+            case [label, int() | float() as length, value] if 0 <= length <= 1:
+                return cls(str(label), float(length), str(value))
+            case _:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +101,20 @@ class Cell:
     @property
     def is_abstract(self) -> bool:
         """Whether this text says what a reader should know who reads nothing else."""
-        return self._asks_for(ABSTRACT)
+        return self._asks_for(ABSTRACT) or bool(self.abstract_part)
+
+    @property
+    def abstract_part(self) -> str:
+        """The part of a report's head that this text belongs to; empty where it names none."""
+        part = self._extra.get(ABSTRACT)
+        return part if isinstance(part, str) and part in ABSTRACT_PARTS else ""
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """What is drawn beside this text."""
+        found = self._extra.get(BARS)
+        made = [Bar.read(one) for one in found] if isinstance(found, list | tuple) else []
+        return tuple(bar for bar in made if bar is not None)
 
     def _asks_for(self, name: str) -> bool:
         return self._extra.get(name) is True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from typing import assert_never
+from urllib.parse import quote
 
 from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.export.ansi import ansi_html, plain_text
@@ -57,6 +58,11 @@ def cell_html(
             assert_never(cell.type)
 
 
+def cell_anchor(cell: Cell) -> str:
+    """What a link to a code cell of a page names."""
+    return f"cell-{quote(cell.id)}"
+
+
 def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, fold_code: bool, count: bool) -> str:
     shown_count = count and cell.execution_count is not None
     number = f'<span class="count">{cell.execution_count}</span>' if shown_count else ""
@@ -69,7 +75,8 @@ def _code_cell(cell: Cell, markup: Markup, *, words: CellWords, language: str, f
     outputs = "\n".join(_output(output, markup, words) for output in cell.outputs)
     outputs = outputs or (_note(words.not_executed) if cell.is_unexecuted else "")
     shown_outputs = f'\n<div class="outputs">\n{outputs}\n</div>' if outputs else ""
-    return f'<section class="code">\n<div class="input">{number}{code}</div>{shown_outputs}\n</section>'
+    body = f'<div class="input">{number}{code}</div>{shown_outputs}'
+    return f'<section class="code" id="{cell_anchor(cell)}">\n{body}\n</section>'
 
 
 def _output(output: Output, markup: Markup, words: CellWords) -> str:

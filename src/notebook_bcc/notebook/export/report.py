@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.notebook.encoding import clean_text
 from notebook_bcc.notebook.export.html import contents_list, framed, without_title
 from notebook_bcc.notebook.export.html_cells import CellWords, cell_html
 from notebook_bcc.notebook.export.markup import Markup
+from notebook_bcc.notebook.export.report_head import HeadWords, has_parts, head_html
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 
@@ -37,7 +37,6 @@ class _Words:
 
     untitled: str = "Report"
     contents: str = "Contents"
-    in_short: str = "In short"
     files: str = "Files"
     unanswered: str = "Not answered: the run reached its end without what it was asked for"
     verified: str = "Verified: {cells:code cell|code cells} gave the same results when run again in a fresh kernel"
@@ -54,6 +53,10 @@ class _Words:
         }
     )
     about: str = "About this run"
+    method: str = "Method: how the table was read, prepared and modelled ({cells:code cell|code cells})"
+    use: str = "Use it"
+    use_model: str = "predict new rows"
+    head: HeadWords = field(default_factory=HeadWords)
     cells: CellWords = field(default_factory=CellWords)
 
 
@@ -61,7 +64,6 @@ _ENGLISH: Final = _Words()
 _CHINESE: Final = _Words(
     untitled="报告",
     contents="目录",
-    in_short="要点",
     files="文件",
     unanswered="未能回答：运行已结束，但没有得到所要求的结果",
     verified="已验证：全部 {cells} 个代码单元格在全新内核中重新执行，结果一致",
@@ -76,6 +78,12 @@ _CHINESE: Final = _Words(
         "left_out_cells": "略去的单元格（失败或只用于查看）",
     },
     about="关于本次运行",
+    method="方法：数据如何读取、整理和建模（{cells} 个代码单元格）",
+    use="使用",
+    use_model="预测新数据",
+    head=HeadWords(
+        in_short="要点", learnt="发现了什么", score="预测得有多好", trust="可以信任到什么程度", cell="单元格 {number}"
+    ),
     cells=CellWords(
         code="代码，1 行",
         codes="代码，{lines} 行",
@@ -112,11 +120,17 @@ def report_page(
     )
     facts = run or {}
     shown_title = title or next((one.text for one in markup.headings if one.level == 1), "")
-    head = _head(title, facts, words) + _abstract(cells, words)
-    body = (
-        f"{head}{contents_list(markup.headings, label=words.contents)}<main>\n{told}\n{_files(files, words)}"
-        f"{_about(facts, words)}</main>"
-    )
+    head = _head(title, facts, words) + head_html(cells, words.head)
+    contents = contents_list(markup.headings, label=words.contents)
+    ending = f"{_files(files, words)}{_about(facts, words)}"
+    if has_parts(cells):
+        code = Count(sum(cell.type is CellType.CODE for cell in cells))
+        method = f"<summary>{words.method.format(cells=code)}</summary>\n{contents}{told}"
+        body = (
+            f'{head}<main>\n{_use(facts, files, words)}<details class="method">\n{method}\n</details>\n{ending}</main>'
+        )
+    else:
+        body = f"{head}{contents}<main>\n{told}\n{ending}</main>"
     return framed(body, title=shown_title or words.untitled, language=spoken, styles=("page.css", "report.css"))
 
 
@@ -145,13 +159,15 @@ def _head(title: str, run: Mapping[str, Any], words: _Words) -> str:
     return f"<header>\n{heading}{shown_goal}{unanswered}{_stamp(run, words)}</header>\n"
 
 
-def _abstract(cells: Sequence[Cell], words: _Words) -> str:
-    """What the notebook says at its end, for those who begin at the beginning."""
-    said = "\n\n".join(cell.source for cell in cells if cell.type is CellType.MARKDOWN and cell.is_abstract)
-    if not said.strip():
+def _use(run: Mapping[str, Any], files: Sequence[tuple[str, int]], words: _Words) -> str:
+    """The command by which the model is used, where there is one."""
+    run_id = run.get("run_id")
+    if not run_id or all(name != "model.pkl" for name, _ in files):
         return ""
-    told = Markup().render_text(clean_text(said))
-    return f'<aside class="abstract">\n<p class="label">{words.in_short}</p>\n{told}</aside>\n'
+    command = f"nbcc predict {escape(str(run_id))} NEW.csv    # {words.use_model}"
+    return (
+        f'<section class="head use">\n<h2>{words.use}</h2>\n<pre class="hl"><code>{command}</code></pre>\n</section>\n'
+    )
 
 
 def _quiet(cell: Cell) -> Cell:

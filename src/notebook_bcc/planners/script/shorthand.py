@@ -17,7 +17,7 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script.values import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import ABSTRACT, CELL_ID, FOLDED, PROBE, SETTLES, TAGS
+from notebook_bcc.protocol.cells import ABSTRACT, ABSTRACT_PARTS, BARS, CELL_ID, FOLDED, PROBE, SETTLES, TAGS, Bar
 from notebook_bcc.protocol.workflow import Step
 
 Problem = tuple[str, str]
@@ -128,13 +128,26 @@ def _cell_id(item: Values, name: str) -> dict[str, str]:
 def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, Any]:
     """The cell; `flag` is the one wish about its appearance that may stand beside it."""
     made = {"action": "add", "content": _text(item, head), "shot_type": shot_type, **_cell_id(item, "id")}
-    extra: dict[str, Any] = {flag: True} if flag and _flag(item, flag, False) else {}
+    extra: dict[str, Any] = {flag: True} if flag not in ("", ABSTRACT) and _flag(item, flag, False) else {}
+    if flag == ABSTRACT:
+        extra |= _abstract(item)
     if PROBE in item:
         extra[PROBE] = _text(item, PROBE)
     if SETTLES in item:
         extra[SETTLES] = list(_texts(item, SETTLES))
     metadata = {**({"extra": extra} if extra else {}), **({TAGS: list(_texts(item, TAGS))} if TAGS in item else {})}
     return {**made, "metadata": metadata} if metadata else made
+
+
+def _abstract(item: Values) -> dict[str, Any]:
+    """What makes a text stand at the head of a report: in which part, and the bars beside it."""
+    part = item.get(ABSTRACT, False)
+    if not isinstance(part, bool) and part not in ABSTRACT_PARTS:
+        raise _invalid([(ABSTRACT, f"true, false or one of {', '.join(ABSTRACT_PARTS)} is needed here")])
+    bars = item.get(BARS, [])
+    if not isinstance(bars, list) or any(Bar.read(one) is None for one in bars):
+        raise _invalid([(BARS, "a list of [label, length from 0 to 1, value in words] is needed here")])
+    return {**({ABSTRACT: part} if part else {}), **({BARS: bars} if bars else {})}
 
 
 def _run(item: Values, cell_id: str) -> dict[str, Any]:
@@ -196,7 +209,7 @@ def _warning(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAc
 
 
 def _adding(head: str, shot_type: str) -> _Form:
-    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT, SETTLES))
+    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT, BARS, SETTLES))
 
 
 def _heading(head: str, action: str, field_name: str) -> _Form:

@@ -16,6 +16,8 @@ FACTS = (
     *("v", "inputs", "goal", "asked", "lang", "effects"),
     *("errors", "missing", "steps_done", "stages_done", "has_model"),
 )
+# What an action with `each` is written for; a loop of a template may use the name as well.
+ITEM = "item"
 DEEPEST_LOOPS = 3
 # What Python compiles without running out of its stack.
 _DEEPEST = 150
@@ -86,7 +88,7 @@ def problems(
         yield from strange
         return
     names = [node for node in found if isinstance(node, nodes.Name)]
-    known = {*FACTS, *conditions, "loop", *(node.name for node in names if node.ctx == "store")}
+    known = {*FACTS, *conditions, ITEM, "loop", *(node.name for node in names if node.ctx == "store")}
     for node in names:
         yield from _name(node, known)
     yield from _deep(found[0])
@@ -118,7 +120,9 @@ def reads(found: Sequence[nodes.Node]) -> Reads:
             variables += [(_text(node.expr) or "", node.lineno) for _ in inside]
             named |= {id(each) for each in inside}
     whole = any(_is_v(node) and id(node) not in named for node in found)
-    facts = frozenset(node.name for node in found if isinstance(node, nodes.Name) and node.name in FACTS) - {"v"}
+    names = [node for node in found if isinstance(node, nodes.Name)]
+    own = {node.name for node in names if node.ctx == "store"}
+    facts = frozenset(node.name for node in names if node.name in {*FACTS, ITEM} - own) - {"v"}
     return Reads(tuple(dict.fromkeys(variables)), whole, facts=facts, optional=_optional(found))
 
 

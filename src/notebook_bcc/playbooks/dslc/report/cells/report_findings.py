@@ -1,0 +1,82 @@
+# What goes with the target, in all rows: the columns that tell most about it, each in a few groups of rows
+#% if v.task == "regression"
+outcomes = {"": df_clean[target].astype(float)}
+#% else
+labels = df_clean[target].astype(str)
+#% if v.task == "binary"
+wanted_labels = labels.value_counts().index[-1:]
+#% else
+wanted_labels = labels.value_counts().index[:8]
+#% endif
+outcomes = {label: (labels == label).astype(float) for label in wanted_labels}
+#% endif
+
+
+def plain(number):
+    """A number as people write it."""
+    if abs(number) >= 1000:
+        return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.0f}"
+    return f"{number:.3g}"
+
+
+def as_told(mean):
+    #% if v.task == "regression"
+    return plain(mean)
+    #% else
+    return f"{mean:.0%}" if mean == 0 or mean >= 0.01 else {{ "不到 1%" if lang == "zh" else "under 1%" }}
+    #% endif
+
+
+def groups_of(column):
+    """The column in at most six groups, and the name of each: categories, single numbers or fifths of the rows."""
+    if column.dtype.kind in "iuf" and column.nunique() > 6:
+        groups = pd.qcut(column, 5, duplicates="drop")
+        ends = column.groupby(groups, observed=True).agg(["min", "max"])
+        return groups, {group: f"{plain(low)} {{ "至" if lang == "zh" else "to" }} {plain(high)}" for group, low, high in ends.itertuples()}
+    usual = column.value_counts().index[:6]
+    return column.where(column.isin(usual)), {value: plain(value) if column.dtype.kind in "iuf" else str(value)[:40] for value in usual}
+
+
+def compared(name, outcome):
+    """The mean of the outcome in each group, and by how many standard errors the furthest two differ."""
+    groups, names = groups_of(df_clean[name])
+    parts = outcome.groupby(groups, observed=True).agg(["mean", "std", "size"])
+    parts = parts[parts["size"] >= max(20, 0.01 * len(df_clean))]
+    if len(parts) < 2:
+        return parts, 0.0
+    low, high = parts.loc[parts["mean"].idxmin()], parts.loc[parts["mean"].idxmax()]
+    noise = np.hypot(low["std"] / low["size"] ** 0.5, high["std"] / high["size"] ** 0.5)
+    parts = parts if df_clean[name].dtype.kind in "iuf" else parts.sort_values("mean", ascending=False)
+    return parts.rename(index=names), (high["mean"] - low["mean"]) / max(noise, 1e-12)
+
+
+findings, shown, said = [], [], set()
+#% set alike = v.correlated_groups | default([]) if v.correlated_groups is not string else []
+#% if v.importance_top is mapping and v.importance_top | length > 0
+likely = [name for name in [*importance_top, *association] if name in df_clean]
+#% else
+likely = [*association]
+#% endif
+for name in dict.fromkeys(likely):
+    label, (parts, sureness) = max(((label, compared(name, outcome)) for label, outcome in outcomes.items()), key=lambda pair: pair[1][1])
+    # Of many columns and groups some differ by chance: only what lies far beyond it is told, and once.
+    if sureness < 5 or name in said or len(findings) == 3:
+        continue
+    rows = [[str(group), float(mean), int(size)] for group, mean, size in zip(parts.index, parts["mean"], parts["size"])]
+    longest = max(abs(mean) for _, mean, _ in rows)
+    in_order = df_clean[name].dtype.kind in "iuf" and len(rows) > 2
+    findings.append({
+        "column": name,
+        "label": label,
+        "way": "up" if in_order and parts["mean"].is_monotonic_increasing else "down" if in_order and parts["mean"].is_monotonic_decreasing else "",
+        "high": [(group, as_told(mean)) for group, mean, _ in sorted(rows, key=lambda row: -row[1])][0],
+        "low": [(group, as_told(mean)) for group, mean, _ in sorted(rows, key=lambda row: row[1])][0],
+        "bars": [[group, max(mean / longest, 0.0), as_told(mean)] for group, mean, _ in rows],
+    })
+    said.update([name], *(group for group in {{ alike }} if name in group))
+    shown += [[name, *row] for row in rows]
+#% if lang == "zh"
+pd.DataFrame(shown, columns=["列", "组", {{ "目标的均值" if v.task == "regression" else "占比" }}, "行数"])
+#% else
+pd.DataFrame(shown, columns=["column", "group", {{ "mean of the target" if v.task == "regression" else "share" }}, "rows"])
+#% endif
