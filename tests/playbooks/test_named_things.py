@@ -44,7 +44,7 @@ def test_the_conclusions_name_the_choices_that_were_tried(lang: str, model: str,
     assert f"、{model}" not in line
 
 
-@pytest.mark.parametrize("name", ["predict_score", "report_conclusions"])
+@pytest.mark.parametrize("name", ["predict_score", "report_meaning"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_where_a_logarithm_was_scored_the_plain_error_stands_beside_it(name: str, lang: str) -> None:
     assert "15,912" in said(name, lang)

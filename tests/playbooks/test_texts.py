@@ -329,3 +329,35 @@ def test_chinese_lines_are_not_broken(path: Path) -> None:
         and any("\u4e00" <= letter <= "\u9fff" for letter in line)
     ]  # fmt: skip
     assert not broken
+
+
+@LANGUAGES
+@pytest.mark.parametrize("verdict", ["better", "not shown", "no better"])
+def test_the_figure_at_the_head_is_the_estimate_with_its_interval_and_the_naive_forecast(
+    lang: str, verdict: str
+) -> None:
+    told = said("report_score", lang, **{**SCORED, "verdict": verdict})
+    assert number_text(SCORED["estimate"]) in told
+    assert number_text(SCORED["naive_estimate"]) in told
+    assert told.startswith(f"**{number_text(SCORED['estimate'])}**") is (verdict == "better")
+    if verdict != "no better":
+        assert number_text(SCORED["estimate_low"]) in told
+        assert number_text(SCORED["estimate_high"]) in told
+
+
+@LANGUAGES
+def test_what_a_class_costs_is_told_in_rows_of_a_hundred(lang: str) -> None:
+    facts = {"called": 0.2, "precision": 0.6, "recall": 0.45, "lift": 2.4}
+    told = said("report_meaning", lang, task="binary", verdict="better", threshold_facts=facts, rare_class="yes")
+    for text in ("60", "25", "45"):
+        assert text in told
+    assert said("report_meaning", lang, task="binary", verdict="not shown", threshold_facts=facts).strip() == ""
+
+
+@LANGUAGES
+def test_trust_says_whether_a_column_gives_the_answer_away(lang: str) -> None:
+    clean = said("report_conclusions", lang, **SCORED, spans=SPANS[lang])
+    leaky = said("report_conclusions", lang, **{**SCORED, "leaks": {"closed_on": "decides"}}, spans=SPANS[lang])
+    assert {"en": "No column was found", "zh": "没有发现"}[lang] in clean
+    assert "`closed_on`" in leaky
+    assert {"en": "No column was found", "zh": "没有发现"}[lang] not in leaky

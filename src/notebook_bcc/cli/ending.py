@@ -71,7 +71,10 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
 
 def _why_unanswered(state: RunState) -> str:
     """What the notebook itself says in short about having no answer."""
-    said = [line for cell in state.document.cells if cell.is_abstract for line in cell.source.splitlines()]
+    abstract = sorted(
+        (cell for cell in state.document.cells if cell.is_abstract), key=lambda cell: cell.abstract_part != ""
+    )
+    said = [line for cell in abstract for line in cell.source.splitlines()]
     return one_line(next((line for line in said if line.strip()), "").replace("*", "").replace("`", ""))
 
 
