@@ -293,24 +293,26 @@ class JournalFull(JournalFailed):
 class RunLocked(BccError):
     """Another process has the run to itself. `doing` is what it does: the run is being carried out, or verified."""
 
-    def __init__(self, *, run: str, holder: str, doing: str = "carried out") -> None:
+    def __init__(self, *, run: str, holder: str, doing: str = "carried out", typed: str = "") -> None:
+        """`typed` is how the run is named in a command, where its id is not enough."""
         self.run = run
         self.holder = holder
         self.doing = doing
-        cancel = f", or cancel it with: nbcc cancel {run}" if doing == "carried out" else ""
+        cancel = f", or cancel it with: nbcc cancel {typed or run}" if doing == "carried out" else ""
         super().__init__(f"run {run!r} is being {doing} by {holder}; wait for it{cancel}")
 
 
 class RunNotFound(BccError):
     """No run of that name. `delivered` is what was given in its place: something that the run has delivered."""
 
-    def __init__(self, *, run: str, where: str, delivered: str = "") -> None:
+    def __init__(self, *, run: str, where: str, delivered: str = "", option: str = "") -> None:
+        """`option` is the one that a command needs to look there, with a blank before it."""
         self.run = run
         self.where = where
         if delivered:
             reason = f"{delivered!r} was delivered by run {run!r}, which is not in {where}; give its folder with --runs"
         else:
-            reason = f"no run {run!r} in {where}; `nbcc list` shows the runs there are"
+            reason = f"no run {run!r} in {where}; `nbcc list{option}` shows the runs there are"
         super().__init__(reason)
 
 

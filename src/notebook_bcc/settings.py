@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from notebook_bcc.errors import SettingsInvalid
+from notebook_bcc.lifecycle.run_names import DEFAULT_RUNS
 from notebook_bcc.protocol.addresses import without_credentials
 from notebook_bcc.protocol.secret_variables import MODEL_KEYS, TOKENS
 from notebook_bcc.protocol.vocabulary import Language
@@ -44,7 +45,7 @@ _QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>.*)(?P=quote)\s*(?:#.*)?""")
 class Settings:
     """What the user wants. `sources` names, for each field, where its value came from."""
 
-    runs: Path = Path("nbcc-runs")
+    runs: Path = DEFAULT_RUNS
     log_level: str = "WARNING"
     max_execution_steps: int = 0
     interactive_mode: bool = False

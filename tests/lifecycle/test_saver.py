@@ -110,14 +110,14 @@ async def test_the_metadata_tell_what_the_run_was(tmp_path: Path) -> None:
 
 def test_a_run_under_way_is_shown_as_it_is() -> None:
     state = state_with("a", "fail")
-    assert shown_document(state, run_id="run") is state.document
+    assert shown_document(state, run="run") is state.document
 
 
 @pytest.mark.parametrize("reason", ["failed", "limit", "paused", "waiting", "interrupted", "cancelled"])
 def test_a_run_that_has_not_reached_its_end_says_so_in_its_last_cell(reason: str) -> None:
     stopped = RunStopped.model_validate({"reason": reason, "detail": "because"})
     state = state_with("a", "fail", stopped=stopped)
-    shown = list(shown_document(state, run_id="my-run").cells)
+    shown = list(shown_document(state, run="my-run").cells)
     assert [cell.source for cell in shown[:-1]] == ["a", "fail"]
     assert shown[-1].id == NOTE_ID
     assert f"{reason}: because" in shown[-1].source
@@ -128,15 +128,15 @@ def test_a_run_that_has_not_reached_its_end_says_so_in_its_last_cell(reason: str
 def test_of_a_completed_run_cells_that_failed_are_shown_only_on_request() -> None:
     sources = ["a", "fail", "b"]
     state = state_with(*sources, stopped=RunStopped(reason="completed"))
-    assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a", "b"]
-    assert [cell.source for cell in shown_document(state, run_id="r", everything=True).cells] == sources
+    assert [cell.source for cell in shown_document(state, run="r").cells] == ["a", "b"]
+    assert [cell.source for cell in shown_document(state, run="r", everything=True).cells] == sources
 
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_code_cell_that_was_never_executed_stays_and_says_so(everything: bool) -> None:
     # Seed 003: what is added stays in the notebook.
     state = state_with("a", "unrun", "b", stopped=RunStopped(reason="completed"))
-    first, unrun, last = shown_document(state, run_id="r", everything=everything).cells
+    first, unrun, last = shown_document(state, run="r", everything=everything).cells
     assert [cell.is_unexecuted for cell in (first, unrun, last)] == [False, True, False]
     assert unrun.metadata["tags"] == ["skip-execution"], "as nbclient knows it"
     assert unrun.execution_count is None
@@ -147,7 +147,7 @@ def test_an_unexecuted_cell_whose_code_a_later_cell_has_run_is_not_shown() -> No
     for number, count in enumerate((None, 1, None)):
         document = document.with_cell(Cell(f"c{number}", CellType.CODE, "x = 1", (), count))
     state = RunState(run_id="run", document=document, stopped=RunStopped(reason="completed"))
-    assert [cell.id for cell in shown_document(state, run_id="r").cells] == ["c1", "c2"]
+    assert [cell.id for cell in shown_document(state, run="r").cells] == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(("lang", "first"), [("en", "> **Completed, not answered"), ("zh", "> **已完成，但未能回答")])
@@ -155,11 +155,11 @@ def test_the_first_lines_of_a_notebook_say_that_its_goal_is_not_answered(lang: s
     stopped = RunStopped(reason="completed", answered="no", detail="not made: model")
     context = PlannerContext(variables={"inputs": {"lang": lang}})
     state = replace(state_with("a", stopped=stopped), planner_context=context)
-    note, cell = shown_document(state, run_id="r").cells
+    note, cell = shown_document(state, run="r").cells
     assert note.source.startswith(first)
     assert "not made: model" in note.source
     assert cell.source == "a"
-    assert own_cells(shown_document(state, run_id="r")) == 1
+    assert own_cells(shown_document(state, run="r")) == 1
 
 
 def probing(*cells: tuple[str, dict[str, object]]) -> RunState:
@@ -184,26 +184,26 @@ def test_what_a_cell_only_asked_is_left_out_once_a_later_cell_or_text_has_said_i
         ("# text", {"settles": ["two"]}),
         ("e", {"probe": "one"}),
     )
-    shown = shown_document(state, run_id="r")
+    shown = shown_document(state, run="r")
     assert [cell.source for cell in shown.cells] == ["b", "d", "# text", "e"]
     assert [cell.is_folded for cell in shown.cells] == [False, False, False, True]
-    assert shown_document(state, run_id="r", probes=True) is state.document
+    assert shown_document(state, run="r", probes=True) is state.document
 
 
 def test_a_cell_that_failed_settles_nothing() -> None:
     state = probing(("a", {"probe": "one"}), ("fail", {"settles": ["one"]}))
-    assert [cell.source for cell in shown_document(state, run_id="r").cells] == ["a"]
+    assert [cell.source for cell in shown_document(state, run="r").cells] == ["a"]
 
 
 @pytest.mark.parametrize("extra", [{"probe": True}, {"probe": ["one"]}, {"probe": ""}])
 def test_what_is_no_name_is_no_probe(extra: dict[str, object]) -> None:
     state = probing(("a", extra), ("b", {"settles": ["one", "", True]}), ("c", {"settles": "one"}))
-    assert shown_document(state, run_id="r") is state.document
+    assert shown_document(state, run="r") is state.document
 
 
 def test_the_cells_that_are_delivered_have_the_numbers_of_a_fresh_kernel() -> None:
     state = probing(("a", {"probe": "one"}), ("b", {}), ("# text", {}), ("c", {"settles": ["one"]}))
-    shown = [cell for cell in shown_document(state, run_id="r").cells if cell.type is CellType.CODE]
+    shown = [cell for cell in shown_document(state, run="r").cells if cell.type is CellType.CODE]
     assert [cell.execution_count for cell in shown] == [1, 2]
     assert [cell.outputs[0]["execution_count"] for cell in shown] == [1, 2]
 
@@ -214,8 +214,8 @@ def test_a_cell_that_succeeded_and_failed_when_it_was_run_again_is_delivered_as_
     document = state.document.with_changed_cell("c1", outputs=(printed,), execution_count=2)
     document = document.with_changed_cell("c1", source="changed")
     document = document.with_changed_cell("c1", outputs=(ERROR,), execution_count=4, metadata={"note": "kept"})
-    shown = list(shown_document(replace(state, document=document), run_id="run").cells)
+    shown = list(shown_document(replace(state, document=document), run="run").cells)
     assert [cell.source for cell in shown] == ["d = {'a': 1}", "removed = d.pop('a')", "print(removed)"]
     assert (shown[1].outputs, shown[1].execution_count, shown[1].metadata) == ((printed,), 2, {"note": "kept"})
     again = document.with_changed_cell("c1", outputs=(), execution_count=5)
-    assert shown_document(replace(state, document=again), run_id="run").cells.get("c1") == again.cell("c1")
+    assert shown_document(replace(state, document=again), run="run").cells.get("c1") == again.cell("c1")

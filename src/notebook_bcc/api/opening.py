@@ -102,7 +102,7 @@ def check_free(folder: RunFolder) -> None:
     """Raises RunLocked while somebody carries the run out: also until what it has come to is delivered."""
     holder = lock_holder(folder.lock)
     if holder is not None and holder.carries_out:
-        raise RunLocked(run=folder.run_id, holder=str(holder))
+        raise RunLocked(run=folder.run_id, typed=folder.typed, holder=str(holder))
 
 
 async def is_over(folder: RunFolder) -> bool:

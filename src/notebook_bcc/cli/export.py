@@ -67,7 +67,7 @@ async def export_command(
     """
     folder = find_run(settings_of(runs=runs).runs, run)
     state = await load_state(folder, journals())
-    document = shown_document(state, run_id=folder.run_id, everything=everything)
+    document = shown_document(state, run=folder.typed, everything=everything)
     metadata = notebook_metadata(state, left_out=len(state.document.cells) - len(document.cells))
     metadata = _with_stamp(metadata, document, state, folder)
     usual = _default_target(folder, to, metadata, everything=everything)

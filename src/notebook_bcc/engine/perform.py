@@ -132,7 +132,7 @@ class Performer:
     async def _ask_person(self, proposal: PlanProposal, state: RunState) -> AsyncGenerator[Batch, None]:
         decided = await self._confirmation.ask(proposal, state)
         if decided is None:
-            detail = "a change of the plan waits for an answer: nbcc confirm or nbcc reject, then nbcc resume"
+            detail = "a change of the plan waits for an answer: confirm or reject it, then resume"
             rest = await self.read_rest(state)
             yield (*self._inbox.take_simple(state), *rest, RunStopped(reason="waiting", detail=detail))
             return

@@ -328,9 +328,9 @@ def _check_resumable(state: RunState, record: RunResumed) -> None:
     if state.fsm is State.WORKFLOW_COMPLETED and resting and record.restart != "reset":
         raise RunRefused(f"run {state.run_id!r} is completed; there is nothing to resume")
     if state.cancelled and record.restart != "reset":
-        raise RunRefused(f"run {state.run_id!r} was cancelled; `nbcc resume --restart reset` starts it anew")
+        raise RunRefused(f"run {state.run_id!r} was cancelled; only --restart reset starts it anew")
     if record.restart == "workflow" and state.fsm not in (State.ERROR, State.IDLE):
         raise RunRefused(
-            f"run {state.run_id!r} has not failed, so its workflow cannot be restarted; `nbcc resume` goes on where it "
-            "stopped, `nbcc resume --restart reset` starts it anew"
+            f"run {state.run_id!r} has not failed, so its workflow cannot be restarted; without --restart it goes on "
+            "where it stopped, and --restart reset starts it anew"
         )

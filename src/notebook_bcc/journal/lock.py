@@ -50,29 +50,31 @@ class RunLock:
     """The right to carry out a run, or (`doing`) to do something else with it that bears no company. `path` is the lock
     file in the run's folder; it stays there when released."""
 
-    def __init__(self, path: Path, *, run: str = "", doing: str = CARRIED_OUT) -> None:
+    def __init__(self, path: Path, *, run: str = "", typed: str = "", doing: str = CARRIED_OUT) -> None:
+        """`typed` is how the run is named in a command, where that is not `run`."""
         self._path = path
         self._run = run or path.absolute().parent.name
+        self._typed = typed
         self._doing = doing
         self._descriptor = -1
 
     def acquire(self) -> None:
         """Take the lock or raise RunLocked, naming the holder. JournalFailed where there can be no lock."""
         if self._descriptor >= 0:
-            raise RunLocked(run=self._run, holder="this process")
+            raise RunLocked(run=self._run, typed=self._typed, holder="this process")
         descriptor = _open(self._path, os.O_RDWR | os.O_CREAT)
         try:
             for attempt in range(_TRIES):
                 if _try_lock(descriptor, self._path, shared=False):
                     if not _is_at(descriptor, self._path):
                         # Its holder has deleted the run: what is locked is no file of a run any more.
-                        raise RunLocked(run=self._run, holder="another process")
+                        raise RunLocked(run=self._run, typed=self._typed, holder="another process")
                     break
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE_SECONDS)
             else:
                 other = _read_holder(descriptor)
-                raise RunLocked(run=self._run, holder=str(other), doing=other.doing)
+                raise RunLocked(run=self._run, typed=self._typed, holder=str(other), doing=other.doing)
             holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=_now(), doing=self._doing)
             # Only for the message that others get: a full disk must not keep a run from being taken up.
             with contextlib.suppress(OSError):

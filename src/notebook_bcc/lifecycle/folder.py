@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from notebook_bcc.errors import NotebookFailed, RunNotFound, RunRefused
 from notebook_bcc.lifecycle.handover import delivered_by
+from notebook_bcc.lifecycle.run_names import runs_option, typed
 from notebook_bcc.playbook.folder import PlaybookFiles, copy_playbook
 from notebook_bcc.protocol.specs import JournalSpec, SqliteJournalSpec
 
@@ -85,6 +86,11 @@ class RunFolder:
     @property
     def run_id(self) -> str:
         return self.path.name
+
+    @property
+    def typed(self) -> str:
+        """The run as it is typed in a command: its id, with `--runs` where it is not in `nbcc-runs` here."""
+        return typed(self.path)
 
     @property
     def journal(self) -> Path:
@@ -452,7 +458,7 @@ def find_run(root: Path, word: str) -> RunFolder:
             return folder
     if run_id:
         raise RunNotFound(run=run_id, where=str(root), delivered=word)
-    raise RunNotFound(run=word, where=str(root))
+    raise RunNotFound(run=word, where=str(root), option=runs_option(root))
 
 
 def _deliverer(path: Path) -> str:

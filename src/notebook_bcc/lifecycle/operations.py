@@ -65,12 +65,12 @@ async def started(
     folder = create_folder(root, name=order.name, at=at, given_id=order.run_id)
     record = order.first_record(folder.run_id)
     begun, is_ours = False, not order.run_id
-    lock = RunLock(folder.lock, run=folder.run_id)
+    lock = RunLock(folder.lock, run=folder.run_id, typed=folder.typed)
     try:
         lock.acquire()
         if order.run_id:
             if await begun_with(folder, factories.journals) is not None:
-                raise RunLocked(run=folder.run_id, holder="somebody who was first")
+                raise RunLocked(run=folder.run_id, typed=folder.typed, holder="somebody who was first")
             clear_folder(folder)
             note_start(folder, at)
             is_ours = True
@@ -105,7 +105,7 @@ async def resumed(
     folder: RunFolder, order: ResumeOrder, *, factories: RunFactories, interaction: Interaction
 ) -> AsyncIterator[Session]:
     """A run taken up again. Raises RunLocked, RunRefused, JournalCorrupt, JournalTooNew; then nothing has changed."""
-    with RunLock(folder.lock, run=folder.run_id):
+    with RunLock(folder.lock, run=folder.run_id, typed=folder.typed):
         journal = factories.journals.open(folder.journal_spec)
         try:
             # Before anything that takes time: what is asked from here on is asked of this process.
@@ -205,7 +205,7 @@ async def cancel_run(folder: RunFolder, *, comment: str, factories: RunFactories
 
     Raises RunRefused when there is nothing to cancel, RunLocked while the run is verified.
     """
-    lock = RunLock(folder.lock, run=folder.run_id, doing="cancelled")
+    lock = RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="cancelled")
     try:
         lock.acquire()
     except RunLocked:
@@ -264,7 +264,7 @@ async def _ask(folder: RunFolder, command: Command, factories: RunFactories) -> 
     if holder is None:
         raise RunRefused(f"run {folder.run_id!r} is {_condition(state)}: nobody is carrying it out")
     if not holder.carries_out:
-        raise RunLocked(run=folder.run_id, holder=str(holder), doing=holder.doing)
+        raise RunLocked(run=folder.run_id, typed=folder.typed, holder=str(holder), doing=holder.doing)
     if state.stopped is not None:
         raise RunRefused(
             f"run {folder.run_id!r} is {_condition(state)}: there is nothing to {command.kind}; {holder} is verifying "
@@ -316,7 +316,7 @@ async def answer_run(
     word = _ANSWERED[first.command.kind == "confirm"]
     raise RunRefused(
         f"the change of the plan of run {folder.run_id!r} was {word} already, by {first.command.by or 'a person'} at "
-        f"{first.at}; if nobody carries the run out, go on with: nbcc resume {folder.run_id}"
+        f"{first.at}; if nobody carries the run out, go on with: nbcc resume {folder.typed}"
     )
 
 
@@ -336,7 +336,7 @@ async def verify_run(
 ) -> Verification:
     """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
     the same file."""
-    with RunLock(folder.lock, run=folder.run_id, doing="verified"):
+    with RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="verified"):
         cell_seconds: dict[str, float] = {}
         state = await load_state(folder, factories.journals, cell_seconds=cell_seconds)
         order = replace(

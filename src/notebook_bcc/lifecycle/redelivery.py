@@ -40,6 +40,6 @@ def deliver_again(folder: RunFolder, order: RunOrder, *, whole: bool) -> list[st
     """Copy what a run that is over has made to where the order says. Tells what was kept of the user's, and what could
     not be done. `whole`: the run is completed. Raises RunLocked, NotebookFailed."""
     check_destination(order)
-    with RunLock(folder.lock, run=folder.run_id, doing="delivered"):
+    with RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="delivered"):
         redirect(folder, order)
         return hand_out(folder, delivered_files(folder) if whole else (), whole=whole)

@@ -59,7 +59,7 @@ async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) 
     that is carried out.
     """
     _check_inside(folder, root)
-    with RunLock(folder.lock, run=folder.run_id, doing="deleted"):
+    with RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="deleted"):
         await _end_kernel(folder, factories)
         # First out of sight: what is half deleted when the power fails is no broken run.
         going = folder.path.with_name(f"{_GOING}{folder.run_id}")

@@ -47,7 +47,7 @@ class NotebookSaver:
         every: float = EVERY_SECONDS,
     ) -> None:
         self._writer = NotebookWriter(folder.notebook)
-        self._run_id = folder.run_id
+        self._run = folder.typed
         self._warn = warn
         self._copy = copy
         self._every = every
@@ -80,7 +80,7 @@ class NotebookSaver:
     async def save(self, state: RunState, *, everything: bool = False, probes: bool = False) -> bool:
         """Write the file now. False when it could not be written; then `warn` was told, once a reason."""
         async with self._writing:
-            document = shown_document(state, run_id=self._run_id, everything=everything, probes=probes)
+            document = shown_document(state, run=self._run, everything=everything, probes=probes)
             metadata = notebook_metadata(state, left_out=len(state.document.cells) - own_cells(document))
             try:
                 # Encoding and writing a large notebook takes a while: the run goes on meanwhile.
@@ -102,15 +102,15 @@ class NotebookSaver:
         logger.warning("notebook not written: %s", error)
         if str(error) != self._told:
             self._told = str(error)
-            self._warn(f"{error}. The run goes on and loses nothing; write it later with: nbcc export {self._run_id}")
+            self._warn(f"{error}. The run goes on and loses nothing; write it later with: nbcc export {self._run}")
 
 
-def shown_document(state: RunState, *, run_id: str, everything: bool = False, probes: bool = False) -> Document:
+def shown_document(state: RunState, *, run: str, everything: bool = False, probes: bool = False) -> Document:
     """The document as a reader gets it.
 
     Of a completed run, without the code cells that failed and (unless `probes`) those that only asked what a later cell
     says, or with all of them (`everything`), and with those marked that were never executed; of a run that stopped for
-    another reason, with a note at the end that says why and how to go on.
+    another reason, with a note at the end that says why and how to go on; `run` is how the run is typed there.
     """
     stopped = state.stopped
     if stopped is None:
@@ -122,7 +122,7 @@ def shown_document(state: RunState, *, run_id: str, everything: bool = False, pr
     note = Cell(
         id=NOTE_ID if NOTE_ID not in state.document.cells else state.document.free_id(NOTE_ID),
         type=CellType.MARKDOWN,
-        source=stop_note(stopped, run_id=run_id),
+        source=stop_note(stopped, run=run),
         metadata={"note": True},
     )
     return replace(state.document, cells=state.document.cells.appended(note))
@@ -224,10 +224,10 @@ def is_unrun(cell: Cell) -> bool:
     return cell.type is CellType.CODE and cell.execution_count is None and not cell.outputs
 
 
-def stop_note(stopped: RunStopped, *, run_id: str) -> str:
+def stop_note(stopped: RunStopped, *, run: str) -> str:
     """The markdown note at the end of a notebook whose run has not reached its end."""
     detail = f": {stopped.detail}" if stopped.detail else ""
-    command = f"nbcc resume {run_id} --restart reset" if stopped.reason == "cancelled" else f"nbcc resume {run_id}"
+    command = f"nbcc resume {run} --restart reset" if stopped.reason == "cancelled" else f"nbcc resume {run}"
     how = "Start it over with" if stopped.reason == "cancelled" else "Go on with"
     return f"> **This run has not reached its end** ({stopped.reason}{detail}).\n>\n> {how}: `{command}`"
 

@@ -246,7 +246,7 @@ class Session:
                 files=[(one.name, one.size) for one in files],
             )
         except NotebookFailed as error:
-            command = f"nbcc export {self.folder.run_id}{' --to report' if report else ''}"
+            command = f"nbcc export {self.folder.typed}{' --to report' if report else ''}"
             self._warn(f"{error}. Make it later with: {command}")
             return False
         return True
@@ -256,7 +256,7 @@ class Session:
             self._warn(problem)
 
     def _shown(self, probes: bool = False) -> Document:
-        return shown_document(self.state, run_id=self.folder.run_id, probes=probes)
+        return shown_document(self.state, run=self.folder.typed, probes=probes)
 
     def _saw(self, entry: Entry) -> None:
         self.state = self._runner.shown
