@@ -37,7 +37,9 @@ async def carry_out(
 ) -> Exit:
     """Open a session, carry the run out, deliver, and say what came of it."""
     async with drawn(view):
-        interaction = Interaction(person=person, warn=lambda text: view.say(text, tone="warning"))
+        interaction = Interaction(
+            person=person, warn=lambda text: view.say(text, tone="warning"), on_progress=view.progress
+        )
         async with opening(interaction) as found:
             session = found.session
             if session is None:

@@ -49,6 +49,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.tracking import Artifact, Promotion
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 
@@ -74,6 +75,7 @@ class Performer:
         now: Callable[[], str],
         timer: Callable[[], float],
         has_file: HasFile,
+        on_progress: Callable[[WorkProgress], None],
     ) -> None:
         self._has_file = has_file
         self._kernel = kernel
@@ -84,7 +86,12 @@ class Performer:
         self._patience: float | None = None
         self._session = PlannerSession(planner=planner, kernel=kernel, asking=asking, durable=durable, timer=timer)
         self._executor = ActionExecutor(
-            kernel=kernel, registry=registry, reward=reward, repair=self._session.repair, timer=timer
+            kernel=kernel,
+            registry=registry,
+            reward=reward,
+            repair=self._session.repair,
+            timer=timer,
+            on_progress=on_progress,
         )
 
     def models_asked(self) -> Batch:

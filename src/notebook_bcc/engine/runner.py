@@ -35,6 +35,7 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.vocabulary import Event, State
 
 _log = logging.getLogger(__name__)
@@ -72,9 +73,12 @@ class Runner:
         timer: Callable[[], float] = time.perf_counter,
         state: RunState | None = None,
         has_file: HasFile = lambda name: False,
+        on_progress: Callable[[WorkProgress], None] = lambda progress: None,
     ) -> None:
         """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it.
-        `has_file` says whether the run has written a file, for plans that ask for one."""
+        `has_file` says whether the run has written a file, for plans that ask for one. `on_progress` hears how far a
+        long cell is, where its code says so; no record does."""
+        self._on_progress = on_progress
         self._journal = journal
         self._now = now
         self._inbox = Inbox(journal, on_cancel=self.cancel)
@@ -90,6 +94,7 @@ class Runner:
             now=now,
             timer=timer,
             has_file=has_file,
+            on_progress=self._progressed,
         )
         self._state = state if state is not None else RunState()
         self._shown = self._state
@@ -295,6 +300,10 @@ class Runner:
         else:
             batch = (*batch, RunStopped(reason="interrupted", detail=reason or "stopped by a person"))
         await self._append(batch)
+
+    def _progressed(self, progress: WorkProgress) -> None:
+        _log.info("progress: %s", progress.to_json().decode(errors="replace"))
+        self._on_progress(progress)
 
     async def _watch(self) -> None:
         """Look for commands of other processes while the run goes on."""

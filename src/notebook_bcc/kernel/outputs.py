@@ -17,6 +17,7 @@ from notebook_bcc.kernel.interface import CellError
 from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.terminal import Line
 from notebook_bcc.protocol.cells import Output
+from notebook_bcc.protocol.progress import is_progress
 
 _CHUNK = 65_536
 
@@ -74,6 +75,9 @@ class OutputCollector:
         output = self._as_output(kind, content)
         if output is None:
             return None
+        if is_progress(output):
+            # Seen while the cell runs, and kept nowhere.
+            return output
         display_id = content.get("transient", {}).get("display_id")
         if display_id is not None:
             self._update(display_id, output)

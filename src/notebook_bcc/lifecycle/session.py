@@ -29,6 +29,7 @@ from notebook_bcc.lifecycle.server_copy import ServerCopy, server_copy, want_cop
 from notebook_bcc.lifecycle.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 
 logger = logging.getLogger(__name__)
@@ -59,10 +60,11 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Who can be asked and who is warned while a run is carried out."""
+    """Who can be asked, who is warned and who hears of progress while a run is carried out."""
 
     person: Person | None
     warn: Callable[[str], None]
+    on_progress: Callable[[WorkProgress], None] = lambda progress: None
 
 
 class Session:
@@ -301,6 +303,7 @@ async def session_of(
             person=interaction.person,
             state=state,
             has_file=folder.has_product,
+            on_progress=interaction.on_progress,
         )
         saver = NotebookSaver(folder, warn=interaction.warn, copy=copy)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")

@@ -28,6 +28,7 @@ from notebook_bcc.protocol.messages import (
     Request,
 )
 from notebook_bcc.protocol.observation import Observation, TransitionRecord
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputTracking
 from notebook_bcc.protocol.vocabulary import CaseFree, ShotType
 from notebook_bcc.protocol.workflow import Workflow
@@ -55,6 +56,7 @@ MESSAGES: tuple[type[Message], ...] = (
     TransitionRecord,
     *BUILTIN_ACTIONS.values(),
     CustomAction,
+    WorkProgress,
 )
 
 

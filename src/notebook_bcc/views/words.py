@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from notebook_bcc.notebook.counting import Count
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.vocabulary import Language
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -117,6 +118,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "笔记本中略去了 {count} 个代码单元格（只用于查看数据，或执行失败）；"
         "如需包含，请运行 nbcc export {run} --all --to ipynb",
     ),
+    "progress_part": ("{done} of {of}", "{done}/{of}"),
+    "progress_memory": ("{megabytes} MB", "内存 {megabytes} MB"),
+    "progress_cpu": ("CPU {percent}%", "CPU {percent}%"),
     "verifying": (
         "verifying: cell {number} of {of} in a fresh kernel",
         "正在验证：在全新内核中执行第 {number}/{of} 个单元格",
@@ -218,6 +222,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "cost_partly": ("{cost}, the rest unknown", "{cost}，其余未知"),
 }
 
+_LONGEST_WORK: Final = 80
 _INDEX: Final[Mapping[Language, int]] = {"en": 0, "zh": 1}
 
 
@@ -238,6 +243,21 @@ class Words:
         if value < 60:
             return self("seconds", value=f"{value:.2f}" if value < 10 else f"{value:.1f}")
         return clock_time(value)
+
+    def progress(self, progress: WorkProgress) -> str:
+        """How far a long piece of work is, on one short line."""
+        parts: list[str] = []
+        if progress.done is not None:
+            counted = {"done": progress.done, "of": progress.of}
+            parts.append(str(progress.done) if progress.of is None else self("progress_part", **counted))
+        if progress.seconds_left is not None:
+            parts.append(self.left(progress.seconds_left))
+        if progress.memory_bytes is not None:
+            parts.append(self("progress_memory", megabytes=round(progress.memory_bytes / 1e6)))
+        if progress.cpu_percent is not None:
+            parts.append(self("progress_cpu", percent=round(progress.cpu_percent)))
+        what = " ".join("".join(one if one.isprintable() else " " for one in progress.what[:_LONGEST_WORK]).split())
+        return f"{what}: {', '.join(parts)}" if parts else what
 
     def left(self, seconds: float) -> str:
         """About how long something takes from now on: no more digits than an estimate deserves."""

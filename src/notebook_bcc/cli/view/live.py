@@ -20,6 +20,7 @@ from notebook_bcc.cli.view.plain import lasting_lines
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.lifecycle.verify import SecondsLeft
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.views.narration import Tone
 from notebook_bcc.views.words import Words
 
@@ -58,6 +59,9 @@ class LiveView:
     def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         self._picture.verifying = (number, of)
         self._picture.remaining.verifying(left)
+
+    def progress(self, progress: WorkProgress) -> None:
+        self._picture.progress = progress
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
         """Nothing: people get results through `say`."""

@@ -23,6 +23,7 @@ from notebook_bcc.journal.records import (
     RunStopped,
 )
 from notebook_bcc.protocol.cells import Cell
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.views.narration import cost_of, one_line, safe
@@ -68,6 +69,7 @@ class Picture:
         self.doing = "doing_starting"
         self.rebuilding: tuple[int, int] | None = None
         self.verifying: tuple[int, int] | None = None
+        self.progress: WorkProgress | None = None
         self.closed = False
 
     def saw(self, entry: Entry, state: RunState) -> None:
@@ -79,6 +81,7 @@ class Picture:
                 self.action_since = self.clock()
                 self.doing = "doing_action"
             case ActionCompleted() | GeneratingAsked():
+                self.progress = None
                 self.doing = "doing_generating"
             case PlanningAsked():
                 self.doing = "doing_planning"
@@ -244,7 +247,8 @@ def _activity(picture: Picture, words: Words, beat: str) -> Text:
         return Text(f"{beat} {words('doing_kernel')}", style="cyan")
     if cell is not None:
         seconds = words.seconds(picture.clock() - picture.action_since)
-        return Text(f"{beat} {words('doing_cell', cell=cell.id, seconds=seconds)}", style="cyan")
+        far = f"  {words.progress(picture.progress)}" if picture.progress is not None else ""
+        return Text(f"{beat} {words('doing_cell', cell=cell.id, seconds=seconds)}{far}", style="cyan")
     current = state.behavior.current
     if picture.doing == "doing_action" and current is None:
         return Text(f"{beat} {words('doing_generating')}", style="cyan")

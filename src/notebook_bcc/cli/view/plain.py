@@ -11,6 +11,7 @@ from typing import Any, Protocol, TextIO
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.lifecycle.verify import SecondsLeft
+from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.views.narration import NarrationLine, Tone, local_time, narrate
 from notebook_bcc.views.words import Words
 
@@ -31,6 +32,10 @@ class View(Protocol):
 
     def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         """A cell of the verification is about to run; `left` is about how long it and the rest take."""
+        ...
+
+    def progress(self, progress: WorkProgress) -> None:
+        """A long cell tells how far its work is."""
         ...
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
@@ -67,6 +72,9 @@ class QuietView:
     def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
         pass
 
+    def progress(self, progress: WorkProgress) -> None:
+        pass
+
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
         pass
 
@@ -91,6 +99,7 @@ class PlainView(QuietView):
         self._out = out or sys.stdout
         self._clock = clock
         self._told = 0.0
+        self._telling = ""
         self._open = True
 
     def saw(self, entry: Entry, state: RunState) -> None:
@@ -106,6 +115,11 @@ class PlainView(QuietView):
             about = f" ({self._words.left(left.cell + left.after)})" if left is not None else ""
             self.say(self._words("verifying", number=number, of=of) + about)
 
+    def progress(self, progress: WorkProgress) -> None:
+        if progress.what != self._telling or self._clock() - self._told >= _TELL_SECONDS:
+            self._telling, self._told = progress.what, self._clock()
+            self.say(self._words.progress(progress))
+
     def _print(self, text: str) -> None:
         self._open = self._open and print_line(text, self._out)
 
@@ -119,6 +133,13 @@ class JsonView(QuietView):
     def saw(self, entry: Entry, state: RunState) -> None:
         record = entry.record.model_dump(mode="json", exclude_defaults=True)
         self._print({"seq": entry.seq, "at": entry.at, "kind": entry.record.kind, **record})
+
+    def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
+        seconds = None if left is None else round(left.cell + left.after, 1)
+        self.progress(WorkProgress(what="verify", done=number - 1, of=of, seconds_left=seconds))
+
+    def progress(self, progress: WorkProgress) -> None:
+        self._print({"kind": "progress", **progress.to_dict()})
 
     def fact(self, kind: str, **facts: Any) -> None:  # Any: JSON values
         self._print({"kind": kind, **facts})

@@ -27,7 +27,9 @@ from notebook_bcc.journal.records import (
 )
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.protocol.actions import WITHOUT_KERNEL, Action, EndPhase, Exec, action_name, parse_action
+from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
+from notebook_bcc.protocol.progress import WorkProgress, is_progress, progress_of
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
@@ -48,7 +50,10 @@ class ActionExecutor:
         reward: Reward,
         repair: Callable[[RunState, RepairWanted], Awaitable[str | None]],
         timer: Callable[[], float],
+        on_progress: Callable[[WorkProgress], None],
     ) -> None:
+        """`on_progress` hears how far the work of a running cell is, where its code says so."""
+        self._on_progress = on_progress
         self._kernel = kernel
         self._registry = registry
         self._reward = reward
@@ -128,9 +133,15 @@ class ActionExecutor:
             ),
             repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
-            on_output=partial.note,
+            on_output=lambda cell_id, output: self._printed(cell_id, output, partial),
             carry_out=lambda context, step: self._carry_out(state, context, step),
         )
+
+    def _printed(self, cell_id: str, output: Output, partial: PartialOutputs) -> None:
+        if not is_progress(output):
+            partial.note(cell_id, output)
+        elif (progress := progress_of(output)) is not None:
+            self._on_progress(progress)
 
     def _understood(self, context: ActionContext, state: RunState, received: Any) -> Action | None:
         """The action, if it is one that somebody handles. What is wrong with it is noted on the context."""
