@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench score detect model-runs test-llm kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect model-runs test-llm kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -81,6 +81,9 @@ hooks: $(VENV)/.dev-ready ## run ruff before each commit and mypy before each pu
 
 bench: $(VENV)/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
 	$(RUN) benchmarks
+
+payloads: $(VENV)/.dev-ready ## run House Prices from NBCC_DATA through the service and tell the size of its requests by part (4 minutes)
+	@$(RUN) benchmarks.exchange
 
 score: $(VENV)/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
 	$(RUN) benchmarks.scores --out docs/scores.md

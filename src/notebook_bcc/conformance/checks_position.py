@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from notebook_bcc.conformance.check import Finding, Severity, fails, holds
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.course import Question
@@ -58,9 +56,9 @@ async def missing_evidence(kit: CheckContext) -> Finding:
         request["observation"].setdefault("context", {})["variables"] = {}
         exchange, answer = await kit.judge(request)
         if exchange.status == CONFLICT:
-            if not _needs(exchange):
+            if not exchange.needs:
                 return fails("HTTP 409 does not name the variables that are needed (error.needs)", exchange)
-            return holds(f"409 needs: {', '.join(_needs(exchange))}")
+            return holds(f"409 needs: {', '.join(exchange.needs)}")
         if answer is None:
             return fails(f"without variables, at {question}: {exchange.problem or 'no judgement'}", exchange)
     return holds("a judgement all the same")
@@ -109,17 +107,6 @@ def _rejected() -> Json:
         "reason": "Not this one: keep the plan as it is.",
         "at": "2026-01-01T00:00:00+00:00",
     }
-
-
-def _needs(exchange: Exchange) -> list[str]:
-    """The names in `error.needs`, or in `needs` beside it."""
-    data: Any = exchange.object or {}  # Any: whatever the server sent
-    error = data.get("error")
-    for place in (error if isinstance(error, dict) else {}, data):
-        listed = place.get("needs")
-        if isinstance(listed, list) and listed and all(isinstance(name, str) for name in listed):
-            return listed
-    return []
 
 
 def _differs(again: Exchange) -> str:

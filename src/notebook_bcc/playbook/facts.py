@@ -7,7 +7,7 @@ from typing import Any
 
 from notebook_bcc.playbook.goals.asked import asked_of
 from notebook_bcc.playbook.goals.tasks import TaskWords
-from notebook_bcc.playbook.templates.environment import Facts
+from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
 
@@ -47,6 +47,7 @@ def facts_of(
         "steps_done": _done(location.progress.steps),
         "stages_done": _done(location.progress.stages),
         "has_model": has_model,
+        SUMMARIZED: context.variables_summarized or (),
     }
 
 
