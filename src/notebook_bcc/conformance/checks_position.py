@@ -102,10 +102,11 @@ async def rejection(kit: CheckContext) -> Finding:
 
 def _rejected() -> Json:
     return {
-        "proposal": "update_workflow",
+        "proposed": ["+ stage 'conform_more'"],
         "decision": "rejected",
         "reason": "Not this one: keep the plan as it is.",
-        "at": "2026-01-01T00:00:00+00:00",
+        "by": "person",
+        "timestamp": "2026-01-01T00:00:00+00:00",
     }
 
 
