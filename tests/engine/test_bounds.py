@@ -14,7 +14,7 @@ from notebook_bcc.journal.records import PlanningAnswered, PlanningAsked, RunRes
 from notebook_bcc.planners.callable import CallablePlanner
 from notebook_bcc.planners.planning_question import PlanningQuestion, question_of
 from notebook_bcc.planners.script.values import Behavior
-from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import Context
 from notebook_bcc.protocol.vocabulary import State
@@ -102,7 +102,8 @@ async def test_no_answer_does_not_make_a_planner_forget_what_it_asked_for() -> N
         wants = {"context_filter": {"variables_to_include": ["names"]}}
         return {"targetAchieved": request.behavior_feedback is not None, **wants}
 
-    played = await play(CallablePlanner(plan=plan, generate=lambda request: run_code(MAKES)))
+    policies = Policies(confirm="auto", on_outage="fallback")
+    played = await play(CallablePlanner(plan=plan, generate=lambda request: run_code(MAKES)), policies=policies)
     assert any(one.degraded for one in played.records(PlanningAnswered))
     assert context(played.planner.planned[-1]).variables["names"] == NAMES
 

@@ -11,7 +11,7 @@ from notebook_bcc.planners.script.position import Place
 from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, templates_of
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS, MOST_EFFECTS, OLDER_INPUTS, PROBLEMS
-from notebook_bcc.playbook.goals.asked import VARIABLES
+from notebook_bcc.playbook.goals.asked import VARIABLES, reads_table
 from notebook_bcc.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts, Template
 from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig, PlanningResponse
@@ -78,8 +78,10 @@ def declaring(
     without it the next question is about one of the `stages`."""
     asked = list(_templates_of_judgement(playbook, stages, step))
     names = {name for template in asked for name in template.reads.names}
+    if any("asked" in template.reads.facts for template in asked) and reads_table(facts[INPUTS], playbook.tasks):
+        names |= set(VARIABLES)
     read = sorted(name for name in names if name in facts["v"] and len(_written(facts["v"][name])) > _SMALL)
-    hidden = sorted(names & frozenset(facts[SUMMARIZED]))
+    hidden = sorted(names & facts[SUMMARIZED]["v"])
     wanted = answer.context_filter or ContextFilter(variables_to_include=())
     changes: dict[str, Any] = {}  # Any: fields of the filter
     more = [name for name in dict.fromkeys([*read, *hidden]) if name not in (wanted.variables_to_include or ())]
@@ -150,7 +152,7 @@ def _levels(behavior: PlaybookBehavior, place: Place, read: set[str]) -> Iterato
 
 def _is_long(name: str, facts: Facts) -> bool:
     value = facts["v"][name]
-    if name in facts[SUMMARIZED]:
+    if name in facts[SUMMARIZED]["v"]:
         found = _SUMMARY.fullmatch(str(value))
         return found is None or int(found[2]) > (_LONGEST_SHOWN if found[1] == "str" else _MOST_ENTRIES)
     return isinstance(value, list | dict) and len(_written(value)) > _LONGEST_SHOWN

@@ -32,7 +32,7 @@ _MOST_JOINED = 100_000
 _RENDERING = f"{HOLE}rendering"
 _LOOP = frozenset({"index", "index0", "revindex", "first", "last", "length"})
 _STATEMENT = re.compile(r"^([ \t]*)#%(.*)$", re.MULTILINE)
-# Among the facts, and not for templates: the names in `v` of which only a summary is known.
+# Among the facts, and not for templates: the variables that are known by a summary only, for each fact made of them.
 SUMMARIZED = "summarized"
 _FAILURES = (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
@@ -186,8 +186,10 @@ class Template:
 
     def _check_known(self, facts: Facts) -> None:
         """A summary is not the value: going by it would be a guess."""
-        hidden = frozenset(facts.get(SUMMARIZED) or ())
-        names = sorted(hidden if self.reads.whole else hidden & self.reads.names)
+        hidden: Mapping[str, frozenset[str]] = facts.get(SUMMARIZED) or {}
+        values = hidden.get("v", frozenset())
+        found = values if self.reads.whole else values & self.reads.names
+        names = sorted(found.union(*(hidden[fact] for fact in self.reads.facts - {"v"} if fact in hidden)))
         if names:
             problem = f"only a summary is known of {', '.join(names)}"
             raise FactsMissing(what=self.at, problems=[(f"line {self.line}", problem)], names=names)
