@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench score detect model-runs test-llm kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect model-runs test-llm conform kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -82,6 +82,9 @@ hooks: $(VENV)/.dev-ready ## run ruff before each commit and mypy before each pu
 bench: $(VENV)/.bench-ready ## measure beside nbclient, papermill, langgraph and transitions (some minutes)
 	$(RUN) benchmarks
 
+payloads: $(VENV)/.dev-ready ## run House Prices from NBCC_DATA through the service and tell the size of its requests by part (4 minutes)
+	@$(RUN) benchmarks.exchange
+
 score: $(VENV)/.demo-ready ## run the playbook on the public tables in NBCC_DATA and score its predictions (an hour)
 	$(RUN) benchmarks.scores --out docs/scores.md
 
@@ -95,6 +98,9 @@ model-runs: $(VENV)/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DAT
 test-llm: $(VENV)/.dev-ready ## the tests that ask a real model; NBCC_LOCAL_LLM is where one is served (http://127.0.0.1:PORT)
 	@test -n "$$NBCC_LOCAL_LLM" || { echo 'make test-llm needs NBCC_LOCAL_LLM, the address of a served model.' >&2; exit 1; }
 	$(RUN) pytest -m local_llm --timeout 900 -o faulthandler_timeout=1000 $(TESTS)
+
+conform: $(VENV)/.dev-ready ## the conformance kit against our script, playbook and model servers and the literal planner of 002
+	$(BIN)/python tests/conform.py
 
 kill-test: $(VENV)/.dev-ready ## the long campaigns: 100 kill -9 and resumes, 2,000 random stops, the biggest outputs (some minutes)
 	$(RUN) pytest -m slow --timeout 1800 -o faulthandler_timeout=2000 $(TESTS)

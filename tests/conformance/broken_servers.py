@@ -102,11 +102,14 @@ class Sound:
             raise Refused(409, {"error": {"code": "unknown_position", "known": {"stages": {"work": list(OUTPUT)}}}})
 
     def state(self, request: Json) -> str:
-        return str(request["observation"]["context"]["FSM"]["state"]).lower()
+        return str(self.context(request).get("FSM", {}).get("state", "")).lower()
+
+    def context(self, request: Json) -> Json:
+        return dict(request["observation"].get("context") or {})
 
     def achieved(self, request: Json) -> bool:
         feedback = request.get("behavior_feedback") or {}
-        made = OUTPUT[self.step(request)] in request["observation"]["context"].get("variables", {})
+        made = OUTPUT[self.step(request)] in self.context(request).get("variables", {})
         return made and not feedback.get("errors")
 
     def step(self, request: Json) -> str:
@@ -341,7 +344,7 @@ class GeneratesAnew(Sound):
 
 class LowerCaseOnly(Sound):
     def state(self, request: Json) -> str:
-        state = str(request["observation"]["context"]["FSM"]["state"])
+        state = str(self.context(request).get("FSM", {}).get("state", ""))
         if state != state.lower():
             raise Refused(500, {"error": "unknown state"})
         return state
@@ -535,6 +538,21 @@ class CrashesWithoutVariables(NeedsEvidence):
             raise (Refused(500, {}) if refusal.response.status_code == 409 else refusal) from refusal
 
 
+class WantsContext(Sound):
+    def check(self, request: Json) -> None:
+        super().check(request)
+        if "context" not in request["observation"]:
+            raise Refused(422, self.refusal(["observation.context"]))
+
+
+class KnowsNamesOnly(Sound):
+    """Goes by the behavior's id, which it expects to be one that clients of ours make up."""
+
+    def achieved(self, request: Json) -> bool:
+        name = str(request["observation"]["location"]["current"].get("behavior_id") or "behavior_001")
+        return name.startswith("behavior_") and super().achieved(request)
+
+
 class RefusesDecisions(Sound):
     def check(self, request: Json) -> None:
         super().check(request)
@@ -620,7 +638,9 @@ BROKEN = (
     _broken(CrashesOnUnknownSteps, "unknown-position", "no-server-error"),
     _unwise(NotFoundForUnknownStages, "unknown-position"),
     _unwise(NeedsItKnowsNotWhat, "missing-evidence"),
-    _broken(CrashesWithoutVariables, "missing-evidence", "feedback-errors", "no-server-error"),
+    _broken(CrashesWithoutVariables, "missing-evidence", "location-only", "feedback-errors", "no-server-error"),
+    _unwise(WantsContext, "location-only"),
+    _unwise(KnowsNamesOnly, "behavior-names"),
     _unwise(RefusesDecisions, "rejection"),
     _unwise(OldDialectInParts, "v1-whole"),
     _broken(StrictFields, "unknown-fields", "no-server-error"),

@@ -205,7 +205,7 @@ async def test_promises_reach_the_request_for_the_behavior_that_makes_them() -> 
     assert second is None
 
 
-async def test_a_filter_applies_to_the_next_generating_request_only_and_planning_sees_everything() -> None:
+async def test_a_filter_narrows_the_next_generating_request_only_and_no_planning_request() -> None:
     only_x = ContextFilter.parse({"variables_to_include": ["x"], "variables_to_summarize": {"xs": "last_2_only"}})
     played = await play(
         one_step(run_code("x = 1\ny = 2\nxs = [1, 2, 3]"), Behavior(run_code("z = 3"), context_filter=only_x), [])

@@ -97,6 +97,16 @@ async def test_without_a_filter_a_request_weighs_little_more_at_a_thousand_cells
     assert len(late.observation.context.to_json()) <= LIMIT * len(early.observation.context.to_json())
 
 
+async def test_a_planning_request_weighs_little_more_at_a_thousand_cells_than_at_a_hundred() -> None:
+    done = await played("summary", None)
+    judged = [one for one in done.planner.planned if one.behavior_feedback is not None]
+    early, late = (judged[cells // CELLS_A_BEHAVIOR - 1] for cells in (100, ALL))
+
+    assert (count(early), count(late)) == (100, ALL)
+    assert without_completed_stages(late) <= LIMIT * without_completed_stages(early)
+    assert max(map(size, done.planner.planned)) <= 16_000
+
+
 async def test_of_what_is_completed_the_newest_are_told_in_full_and_the_others_condensed() -> None:
     done = await played("summary", None)
     stages = request_at(done, ALL).observation.location.progress.stages

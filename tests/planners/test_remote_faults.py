@@ -16,6 +16,7 @@ import pytest
 
 from engine.play import AUTO, IMPATIENT, Played, one_step, play, run_code, workflow
 from notebook_bcc.errors import (
+    EvidenceMissing,
     JudgementMalformed,
     PlannerAnswerInvalid,
     PlannerFailed,
@@ -137,6 +138,11 @@ REFUSALS: dict[str, tuple[Fault, type[PlannerFailed], str]] = {
     "401": (status("401 Unauthorized"), RequestRejected, "DSLC_TOKEN, or --token-file"),
     "403": (status("403 Forbidden"), RequestRejected, "DSLC_TOKEN or --token-file"),
     "404": (status("404 Not Found"), PlannerAnswerInvalid, "address"),
+    "409, needs": (
+        status("409 Conflict", b'{"error": {"code": "missing_evidence", "message": "no rows", "needs": ["rows"]}}'),
+        EvidenceMissing,
+        "no rows",
+    ),
     "409": (status("409 Conflict", b'{"error": {"message": "rows are needed"}}'), RequestRefused, "rows are needed"),
     "422": (status("422 Unprocessable", b'{"detail": "progress: missing"}'), RequestRejected, "progress: missing"),
     "422 of FastAPI": (

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from notebook_bcc.errors import EvidenceMissing
 from notebook_bcc.playbook.check import load_playbook
 from notebook_bcc.playbook.planner import PlaybookPlanner
-from notebook_bcc.protocol.messages import ContextFilter
+from notebook_bcc.protocol.messages import ContextFilter, Request
 from notebook_bcc.protocol.vocabulary import Level, State
 from playbook.books import SOUND, files, planner
 from playbook.test_planner import ended, level, request
@@ -64,3 +65,51 @@ async def test_a_long_variable_that_only_cells_read_is_summarized_for_the_model(
     assert answer.context_filter is not None
     assert answer.context_filter.variables_to_summarize == {"notes": "head_only"}
     assert answer.context_filter.variables_to_include == ("inputs",)
+
+
+LONG = ["x" * 20] * 10
+
+
+async def test_a_judgement_declares_what_the_next_one_reads_and_nothing_small_or_missing() -> None:
+    book = verifying("v.rows > 0 and v.found | length and v.absent is not defined")
+    begins = await book.plan(request(State.STEP_RUNNING, step="read", steps=level(current="read"), rows=3, found=LONG))
+    assert begins.context_filter is not None
+    assert begins.context_filter.variables_to_include == ("inputs", "found")
+    # Nothing is asked for where nothing is long.
+    ends = await book.plan(request(State.STEP_COMPLETED, step="read", steps=level(["read"]), rows=3, found=[1]))
+    assert ends.context_filter is None
+    ends = await book.plan(request(State.STEP_COMPLETED, step="read", steps=level(["read"]), rows=3, found=LONG))
+    assert ends.context_filter == ContextFilter(variables_to_include=("found",))
+
+
+async def test_a_rule_is_not_judged_by_a_summary() -> None:
+    book = verifying("v.found | length > 3")
+    with pytest.raises(EvidenceMissing) as refused:
+        await book.plan(summarized(ended("read.1", rows=3, found="list(2)"), "found"))
+    assert refused.value.needs == ("found",)
+    judged = await book.plan(ended("read.1", rows=3, found=LONG))
+    assert judged.behavior is not None
+    assert judged.behavior.id == "read.2"
+
+
+async def test_a_summary_is_asked_for_whole_by_the_number_of_its_entries() -> None:
+    cell = SOUND["cells/read.py"] + "\nlen(notes)\nlen(few)\n"
+    book = PlaybookPlanner(load_playbook(files(cells__read=cell)), has_model=True)
+    asked = request(State.STEP_RUNNING, step="read", steps=level(current="read"), notes="list(41)", few="list(40)")
+    answer = await book.plan(summarized(asked, "notes", "few"))
+    assert answer.context_filter is not None
+    assert answer.context_filter.variables_to_summarize == {"notes": "head_only"}
+    assert answer.context_filter.variables_to_include == ("few", "inputs")
+
+
+def verifying(rule: str) -> PlaybookPlanner:
+    """The sound playbook with another rule for what its first behavior has made."""
+    stage = SOUND["stages/load.yaml"].replace("v.rows > 0", rule)
+    cell = SOUND["cells/read.py"] + "found = absent = table\n"
+    return PlaybookPlanner(load_playbook(files(stages__load=stage, cells__read=cell)))
+
+
+def summarized(asked: Request, *names: str) -> Request:
+    """The request as a client sends it that found these too large."""
+    context = asked.observation.context.model_copy(update={"variables_summarized": names})
+    return asked.model_copy(update={"observation": asked.observation.model_copy(update={"context": context})})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from notebook_bcc.conformance.check import Finding, Severity, fails, holds
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.course import Question
@@ -11,6 +9,8 @@ from notebook_bcc.conformance.exchange import CONFLICT, Exchange, Json
 from notebook_bcc.conformance.stream import read_stream
 
 UNKNOWN = "conform_no_such_place"
+COUNTED = "conform_behavior_"
+_EARLY: tuple[Question, ...] = ("start", "step", "feedback")
 # What our own service, and others that follow HTTP's draft on idempotency, say with an answer they remembered.
 REPLAYED = "idempotent-replayed"
 
@@ -50,20 +50,48 @@ async def unknown_position(kit: CheckContext) -> Finding:
 
 async def missing_evidence(kit: CheckContext) -> Finding:
     """Without a single variable: a judgement all the same, or 409 that names what is needed. Never a fault."""
-    questions: tuple[Question, ...] = ("start", "step", "feedback")
-    for question in questions:
+    for question in _EARLY:
         request = await kit.request_at(question)
         if request is None:
             continue
         request["observation"].setdefault("context", {})["variables"] = {}
         exchange, answer = await kit.judge(request)
         if exchange.status == CONFLICT:
-            if not _needs(exchange):
+            if not exchange.needs:
                 return fails("HTTP 409 does not name the variables that are needed (error.needs)", exchange)
-            return holds(f"409 needs: {', '.join(_needs(exchange))}")
+            return holds(f"409 needs: {', '.join(exchange.needs)}")
         if answer is None:
             return fails(f"without variables, at {question}: {exchange.problem or 'no judgement'}", exchange)
     return holds("a judgement all the same")
+
+
+async def location_only(kit: CheckContext) -> Finding:
+    """Only where the run is, nothing of what is known: a judgement all the same, or 409. Never a fault."""
+    for question in _EARLY:
+        request = await kit.request_at(question)
+        if request is None:
+            continue
+        request["observation"] = {"location": request["observation"]["location"]}
+        exchange, answer = await kit.judge(request)
+        if exchange.status != CONFLICT and answer is None:
+            return fails(f"without context, at {question}: {exchange.problem or 'no judgement'}, not 409", exchange)
+    return holds()
+
+
+async def behavior_names(kit: CheckContext) -> Finding:
+    """A client that names behaviors by its own count is served like one that gives the server's names back."""
+    request = await kit.request_at("feedback")
+    if request is None:
+        return NOWHERE
+    location = request["observation"]["location"]
+    named = f"{COUNTED}{location['current'].get('behavior_iteration', 1):03}"
+    location["current"]["behavior_id"] = named
+    request["behavior_feedback"] = {**(request.get("behavior_feedback") or {}), "behavior_id": named}
+    level = location["progress"].get("behaviors") or {}
+    for number, item in enumerate(level.get("completed", []), start=1):
+        item["behavior_id"] = f"{COUNTED}{number:03}"
+    problem, _ = await kit.as_before(request, question="feedback", what=f"with {named} as the behavior's id")
+    return problem or holds()
 
 
 async def same_after_stop(kit: CheckContext) -> Finding:
@@ -104,22 +132,12 @@ async def rejection(kit: CheckContext) -> Finding:
 
 def _rejected() -> Json:
     return {
-        "proposal": "update_workflow",
+        "proposed": ["+ stage 'conform_more'"],
         "decision": "rejected",
         "reason": "Not this one: keep the plan as it is.",
-        "at": "2026-01-01T00:00:00+00:00",
+        "by": "person",
+        "timestamp": "2026-01-01T00:00:00+00:00",
     }
-
-
-def _needs(exchange: Exchange) -> list[str]:
-    """The names in `error.needs`, or in `needs` beside it."""
-    data: Any = exchange.object or {}  # Any: whatever the server sent
-    error = data.get("error")
-    for place in (error if isinstance(error, dict) else {}, data):
-        listed = place.get("needs")
-        if isinstance(listed, list) and listed and all(isinstance(name, str) for name in listed):
-            return listed
-    return []
 
 
 def _differs(again: Exchange) -> str:

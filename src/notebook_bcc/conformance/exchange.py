@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from notebook_bcc.planners.remote.failures import needs_of
+
 # JSON as it goes over the wire; the kit must be able to write and to look at what no model of ours would accept.
 Json = dict[str, Any]
 
@@ -66,6 +68,11 @@ class Exchange:
         except ValueError:
             return None
         return found if isinstance(found, dict) else None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The variables that a refusal names as missing; empty: this is none, or names none."""
+        return needs_of(self.body) if self.status == CONFLICT else ()
 
     @property
     def problem(self) -> str:

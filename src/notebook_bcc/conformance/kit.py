@@ -29,6 +29,7 @@ _PLANNING = "protocol/messages.md#planning-response"
 _GENERATING = "protocol/messages.md#generating-response"
 _V1 = "protocol/messages.md#the-first-dialect-v1"
 _FILTER = "protocol/observation.md#context-filter"
+_CURRENT = "protocol/observation.md#location"
 _CORE = "protocol/state-machine.md#core-17-rows"
 _MACHINE = "protocol/state-machine.md#in-an-observation"
 _ELEVEN = "protocol/actions.md#the-eleven"
@@ -73,6 +74,8 @@ CHECKS: Final[tuple[Check[CheckContext], ...]] = (
     _recommended("stateless", "the observation alone decides the answer", _ALIKE, planning.stateless),
     _recommended("unknown-position", "an unknown place is judged, or 409", _CANNOT, position.unknown_position),
     _recommended("missing-evidence", "missing variables are no fault, or 409", _CANNOT, position.missing_evidence),
+    _recommended("location-only", "a question without context is no fault, or 409", _CANNOT, position.location_only),
+    _recommended("behavior-names", "a behavior is found whatever it is called", _CURRENT, position.behavior_names),
     _recommended("rejection", "a rejection is read, in a new question", _REQUEST, position.rejection),
     _required("required-fields", "a missing field gets 422 with its path", _MISSING, requests.required_fields),
     _required("invalid-json", "a body that is no JSON object gets 4xx", _STATUSES, requests.invalid_json),

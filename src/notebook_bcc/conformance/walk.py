@@ -25,7 +25,7 @@ from notebook_bcc.engine.judgements import PLAN_REFUSED
 from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.runner import Runner, utc_now
 from notebook_bcc.engine.state import RunState
-from notebook_bcc.errors import ActionMalformed
+from notebook_bcc.errors import ActionMalformed, EvidenceMissing
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import (
@@ -143,6 +143,9 @@ class Walker:
         state, question = self._runner.state.fsm, _QUESTIONS[self._runner.state.fsm]
         data = request.to_dict()
         exchange = await self._post("/planning", request, data)
+        if set(exchange.needs) & set(request.observation.context.variables_summarized or ()):
+            # The engine asks again with these values, as in a run.
+            raise EvidenceMissing(planner=self.name, needs=exchange.needs)
         read = read_judgement(exchange)
         self._course.notes += [Note(area, text, exchange) for area, text in read.problems]
         self._course.judged.append(Judged(question, data, exchange, read.answer))

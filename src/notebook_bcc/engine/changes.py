@@ -61,6 +61,7 @@ class StateChanges(TypedDict, total=False):
     asked_from: RunState | None
     verdict: PlanningAnswered | None
     filter: ContextFilter | None
+    planner_filter: ContextFilter | None
     target: tuple[str | None, str | None] | None
     proposals: tuple[PlanProposal, ...]
     decisions: tuple[Decision, ...]

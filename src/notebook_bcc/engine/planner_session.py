@@ -19,6 +19,7 @@ from notebook_bcc.engine.requests import (
     pending_stream,
     planning_request,
     repair_request,
+    with_evidence,
 )
 from notebook_bcc.engine.state import RunState
 from notebook_bcc.engine.stream import ActionStream, StreamEnd, encoded
@@ -125,9 +126,12 @@ class PlannerSession:
         if self._models is not None:
             self._models.allow(budget_of(state.limits), state.spent)
 
-    async def ask(self, purpose: Purpose, state: RunState) -> AsyncGenerator[Batch, None]:
-        """A question and its answer. Without one after all retries the run stops, or goes on by the fallback answer."""
-        outgoing = planning_request(state, purpose)
+    async def ask(
+        self, purpose: Purpose, state: RunState, again: Outgoing | None = None
+    ) -> AsyncGenerator[Batch, None]:
+        """A question and its answer; `again`, with values that were missed. Without an answer after all retries the run
+        stops, or goes on by the fallback answer."""
+        outgoing = planning_request(state, purpose) if again is None else again
         request_id, attempt = outgoing.request_id, outgoing.attempt
         started = self._timer()
         for number in range(attempt, attempt + self._asking.retries + 1):
@@ -138,6 +142,7 @@ class PlannerSession:
                     attempt=number,
                     feedback=outgoing.request.behavior_feedback,
                     digest=outgoing.digest,
+                    shown=outgoing.shown,
                 ),
             )
             await self._durable()
@@ -147,6 +152,11 @@ class PlannerSession:
                 with self._waits():
                     response = await self._planner.plan(outgoing.sent(number))
             except PlannerFailed as failure:
+                wider = with_evidence(state, purpose, outgoing, failure)
+                if wider is not None:
+                    async for batch in self.ask(purpose, state, wider):
+                        yield batch
+                    return
                 if number == attempt + self._asking.retries or not worth_a_retry(failure):
                     yield unanswered(request_id, purpose, state, failure)
                     return
@@ -154,8 +164,7 @@ class PlannerSession:
                 with self._waits():
                     await asyncio.sleep(self._asking.delay(failure, number - attempt + 1))
                 continue
-            seconds = round(self._timer() - started, 6)
-            yield answered(request_id, purpose, state, response, seconds)
+            yield answered(request_id, purpose, state, response, round(self._timer() - started, 6))
             return
 
     async def open_stream(self, state: RunState, *, skip: int) -> AsyncGenerator[Batch, None]:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from notebook_bcc.engine.changes import evolve
+from notebook_bcc.engine.observation.bounds import bounded_observation, declared_variables
 from notebook_bcc.engine.observation.context_filter import asked_variables, filter_observation
 from notebook_bcc.engine.observation.observe import feedback, observe
 from notebook_bcc.engine.state import RunState
+from notebook_bcc.errors import EvidenceMissing, PlannerFailed
 from notebook_bcc.journal.records import GeneratingAsked, PlanningAsked, Purpose
 from notebook_bcc.protocol.messages import Options, RepairWanted, Request
 from notebook_bcc.protocol.observation import Observation
@@ -22,7 +25,8 @@ _DIGEST_BYTES = 8
 class Outgoing:
     """A request that is about to go out. `attempt` counts how often it did; `digest` names its bytes.
 
-    `whole` is the observation before the context filter, `warnings` are what the filter found.
+    `whole` is the observation before the context filter and before its bounds, `warnings` are what the filter found.
+    `shown` are variables whose values go along because the planner could not judge without them.
     """
 
     request: Request
@@ -31,6 +35,7 @@ class Outgoing:
     whole: Observation
     summaries: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     @property
     def request_id(self) -> str:
@@ -47,10 +52,28 @@ def planning_request(state: RunState, purpose: Purpose | None) -> Outgoing:
     """The question for a judgement. One that was asked and not answered is built again from what was known then."""
     pending = state.asked
     if pending is not None and state.asked_from is not None:
-        again = _planning(state.asked_from, pending.purpose, pending.request_id, pending.attempt + 1)
+        again = _planning(
+            state.asked_from, pending.purpose, pending.request_id, pending.attempt + 1, shown=pending.shown
+        )
         if _is_same(again, pending):
             return again
     return _planning(state, purpose, _new_id(state), 1)
+
+
+def with_evidence(state: RunState, purpose: Purpose, asked: Outgoing, failure: PlannerFailed) -> Outgoing | None:
+    """The question once more, as a new one, with the values that the planner needs; None where there are none to add.
+
+    `state` is the one that it was asked in.
+    """
+    if not isinstance(failure, EvidenceMissing):
+        return None
+    cut = asked.request.observation.context.variables_summarized or ()
+    more = tuple(name for name in cut if name in failure.needs)
+    if not more:
+        return None
+    # The state may not have counted the question yet.
+    counted = state if asked.request_id != _new_id(state) else evolve(state, requests=state.requests + 1)
+    return _planning(counted, purpose, _new_id(counted), 1, shown=(*asked.shown, *more))
 
 
 def pending_stream(state: RunState) -> Outgoing | None:
@@ -69,12 +92,16 @@ def generating_request(state: RunState, summaries: Mapping[str, Any]) -> Outgoin
     return _generating(state, summaries, _new_id(state), 1)
 
 
-def _planning(state: RunState, purpose: Purpose | None, request_id: str, attempt: int) -> Outgoing:
-    whole = observe(state)
+def _planning(
+    state: RunState, purpose: Purpose | None, request_id: str, attempt: int, *, shown: tuple[str, ...] = ()
+) -> Outgoing:
+    declared = declared_variables(state)
+    whole = observe(state, asked=declared)
+    observation = bounded_observation(whole, state.planner_filter, whole=declared.union(shown))
     reported = feedback(state) if purpose == "feedback" else None
     options = _options(state, request_id)
-    request = Request(observation=whole, behavior_feedback=reported, options=options)
-    return Outgoing(request, attempt, _digest(request), whole, {})
+    request = Request(observation=observation, behavior_feedback=reported, options=options)
+    return Outgoing(request, attempt, _digest(request), whole, {}, shown=shown)
 
 
 def _generating(state: RunState, summaries: Mapping[str, Any], request_id: str, attempt: int) -> Outgoing:

@@ -205,7 +205,8 @@ class PlannerContext:
 @dataclass(frozen=True)
 class RunState:
     """Everything decide and observe may look at. `steps_ended` are the steps that were done, by stage and step, and
-    whether with their goal."""
+    whether with their goal. `filter` is for the next behavior; `planner_filter` is that of the planner's last
+    judgement, whatever has been asked since."""
 
     run_id: str = ""
     goal: str = ""
@@ -233,6 +234,7 @@ class RunState:
     asked_from: RunState | None = None
     verdict: PlanningAnswered | None = None
     filter: ContextFilter | None = None
+    planner_filter: ContextFilter | None = None
     target: tuple[str | None, str | None] | None = None
     proposals: tuple[PlanProposal, ...] = ()
     decisions: tuple[Decision, ...] = ()

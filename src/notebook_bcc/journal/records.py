@@ -164,7 +164,8 @@ class PlanningAsked(RecordBase):
     """A question went to /planning. The same id asked again gets the same answer.
 
     `digest` names the request's bytes. They are not kept: the records before this one tell what was known, and the
-    request is built again from that.
+    request is built again from that. `shown` are variables whose values went along because the planner had answered
+    that it needs them.
     """
 
     kind: Literal["planning_asked"] = "planning_asked"
@@ -173,6 +174,7 @@ class PlanningAsked(RecordBase):
     attempt: int = 1
     feedback: BehaviorFeedback | None = None
     digest: str = ""
+    shown: tuple[str, ...] = ()
 
 
 class PlanningAnswered(RecordBase):

@@ -4,14 +4,15 @@ shall have. Pure: what cannot be is refused with a reason, which the model is to
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from notebook_bcc.llm.answers import Judgement
 from notebook_bcc.llm.guard.guardrails import DividesWork
 from notebook_bcc.llm.prompt.evidence import REFUSED
 from notebook_bcc.llm.prompt.sharing import list_of_columns
 from notebook_bcc.protocol.messages import ContextUpdate, PlanningResponse, Request, StageStepsUpdate
+from notebook_bcc.protocol.observation import Context
 
 # What the kernel shows of something large: its kind and its shape.
 _SUMMARY: Final = re.compile(r"[A-Za-z_]\w*\([\d×, ]*(?: bits)?\)|[A-Z]\w*")
@@ -20,7 +21,7 @@ _SUMMARY: Final = re.compile(r"[A-Za-z_]\w*\([\d×, ]*(?: bits)?\)|[A-Z]\w*")
 def with_columns(request: Request, answer: PlanningResponse) -> PlanningResponse:
     """The base planner's answer, so that the next part sees the names of the columns, whatever else it sees."""
     wanted = answer.context_filter
-    name = list_of_columns(request.observation.context.variables)
+    name = list_of_columns(request.observation.context)
     if wanted is None or wanted.variables_to_include is None or not name or name in wanted.variables_to_include:
         return answer
     shown = (*wanted.variables_to_include, name)
@@ -40,7 +41,7 @@ def with_proposals(
     like that planner's own; one by the base planner itself goes before."""
     refused: list[str] = []
     if opinion.look_at and next_is_open:
-        answer = _seeing(answer, opinion.look_at, request.observation.context.variables, refused)
+        answer = _seeing(answer, opinion.look_at, request.observation.context, refused)
     if opinion.skip or opinion.add:
         answer = _with_steps(request, answer, opinion, base, refused)
     told = refused_before(request)
@@ -57,9 +58,7 @@ def with_proposals(
     )
 
 
-def _seeing(
-    answer: PlanningResponse, names: Sequence[str], variables: Mapping[str, Any], refused: list[str]
-) -> PlanningResponse:
+def _seeing(answer: PlanningResponse, names: Sequence[str], context: Context, refused: list[str]) -> PlanningResponse:
     """The filter with these variables as well. A table that the base planner does not show is not shown: it may hold
     rows that nobody is to look at yet."""
     wanted = answer.context_filter
@@ -69,9 +68,12 @@ def _seeing(
     for name in dict.fromkeys(names):
         if name in shown:
             continue
-        if name not in variables:
+        if name not in context.variables:
             refused.append(f"the variable {name} does not exist")
-        elif isinstance(value := variables[name], str) and _SUMMARY.fullmatch(value):
+        elif name in (context.variables_summarized or ()):
+            # It is no table: its value was too large for this question.
+            shown.append(name)
+        elif isinstance(value := context.variables[name], str) and _SUMMARY.fullmatch(value):
             refused.append(f"{name} is not for the next part")
         else:
             shown.append(name)

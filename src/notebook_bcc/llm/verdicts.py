@@ -16,6 +16,7 @@ from notebook_bcc.protocol.messages import (
     ResponseMetadata,
     TransitionAdvice,
 )
+from notebook_bcc.protocol.variables import summary_of
 from notebook_bcc.protocol.vocabulary import Level
 
 
@@ -40,9 +41,14 @@ def problems_of(request: Request, answer: PlanningResponse) -> tuple[str, ...]:
 
 
 def damaged(before: Mapping[str, Any], request: Request) -> str:  # Any: JSON, as the kernel's variables are shown
-    """A variable that is not what it was, as far as the kernel shows it; empty: none."""
-    now = request.observation.context.variables
-    return next((name for name, value in before.items() if name not in now or now[name] != value), "")
+    """A variable that is not what it was, as far as the request shows it; empty: none."""
+    context = request.observation.context
+    now, summarized = context.variables, context.variables_summarized or ()
+
+    def is_same(name: str, value: Any) -> bool:  # Any: JSON
+        return name in now and now[name] == (summary_of(value) if name in summarized else value)
+
+    return next((name for name, value in before.items() if not is_same(name, value)), "")
 
 
 def given_up(name: str) -> PlanningResponse:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from notebook_bcc.planners.script.position import Place
-from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage
+from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, templates_of
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS, MOST_EFFECTS, OLDER_INPUTS, PROBLEMS
-from notebook_bcc.playbook.goals.asked import VARIABLES
+from notebook_bcc.playbook.goals.asked import VARIABLES, reads_table
 from notebook_bcc.playbook.needed import cells_of, names_in_cell
-from notebook_bcc.playbook.templates.environment import Facts, Template
-from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig
+from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts, Template
+from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig, PlanningResponse
 from notebook_bcc.protocol.tracking import OutputsTrackingSpec
 from notebook_bcc.protocol.vocabulary import Level
 
 # What a language model is shown of a variable that no template reads: the first entries of a longer one.
 _LONGEST_SHOWN: Final = 2_000
 _HISTORY_FOR_MODEL: Final = 10
+# A summary tells the number of entries, or of characters.
+_SUMMARY: Final = re.compile(r"(list|dict|str)\((\d{1,12})\)")
+_MOST_ENTRIES: Final = 40
+# Bytes of JSON that a request shows in any case.
+_SMALL: Final = 60
 
 
 def filter_of(
@@ -50,7 +56,7 @@ def _filter(
         worked_with.update(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
     # A name that does not exist would be a warning in the notebook's effects.
     known = [name for name in sorted({*(names or ()), *worked_with}) if name in facts["v"]]
-    long = {name for name in worked_with - (names or set()) if name in facts["v"] and _is_long(facts["v"][name])}
+    long = {name for name in worked_with - (names or set()) if name in facts["v"] and _is_long(name, facts)}
     shown = [name for name in known if name not in long]
     return ContextFilter(
         variables_to_include=None if names is None else (*shown, *([PROBLEMS] if place.recovering else [])),
@@ -59,6 +65,60 @@ def _filter(
         focus_to_include=tuple(Level) if by_model else tuple(_levels(behavior, place, read)),
         include=("notebook",) if by_model else (),
     )
+
+
+def declaring(
+    answer: PlanningResponse,
+    playbook: Playbook,
+    stages: Sequence[PlaybookStage],
+    step: PlaybookStep | None,
+    facts: Facts,
+) -> PlanningResponse:
+    """The answer, so that the next question shows the values that its judgement reads. `step` is the one that goes on;
+    without it the next question is about one of the `stages`."""
+    asked = list(_templates_of_judgement(playbook, stages, step))
+    names = {name for template in asked for name in template.reads.names}
+    if any("asked" in template.reads.facts for template in asked) and reads_table(facts[INPUTS], playbook.tasks):
+        names |= set(VARIABLES)
+    read = sorted(name for name in names if name in facts["v"] and len(_written(facts["v"][name])) > _SMALL)
+    hidden = sorted(names & facts[SUMMARIZED]["v"])
+    wanted = answer.context_filter or ContextFilter(variables_to_include=())
+    changes: dict[str, Any] = {}  # Any: fields of the filter
+    more = [name for name in dict.fromkeys([*read, *hidden]) if name not in (wanted.variables_to_include or ())]
+    if more and wanted.variables_to_include is not None:
+        changes["variables_to_include"] = (*wanted.variables_to_include, *more)
+    if any("effects" in template.reads.facts for template in asked):
+        config = wanted.effects_config or EffectsConfig()
+        if not config.wants_history:
+            history = {"include_history": True, "history_limit": MOST_EFFECTS}
+            changes["effects_config"] = config.model_copy(update=history)
+    return answer.model_copy(update={"context_filter": wanted.model_copy(update=changes)}) if changes else answer
+
+
+def _templates_of_judgement(
+    playbook: Playbook, stages: Sequence[PlaybookStage], step: PlaybookStep | None
+) -> Iterator[Template]:
+    """Every rule and text that the next judgement may ask."""
+    for stage in playbook.stages:
+        yield from _given(stage.when, *(rule for each in stage.steps for rule in (each.when, each.seconds)))
+    yield from _given(*(each.when for each in playbook.deliverables))
+    steps = [step] if step is not None else [each for stage in stages for each in stage.steps]
+    if step is None:
+        for stage in stages:
+            yield from templates_of(stage.name, stage.goal, stage.description, stage.focus)
+    for each in steps:
+        yield from templates_of(each.name, each.goal, each.description, each.focus, each.done)
+        for behavior in each.behaviors:
+            yield from templates_of(behavior.goal, behavior.focus)
+            yield from behavior.when
+            for rule in behavior.verify:
+                yield from (rule.that, *templates_of(rule.otherwise))
+            if behavior.ask is not None:
+                yield from (*templates_of(behavior.ask.text), *_given(behavior.ask.options))
+
+
+def _given(*templates: Template | None) -> Iterator[Template]:
+    return (each for each in templates if each is not None)
 
 
 def _names(asked: list[Template]) -> set[str] | None:
@@ -90,5 +150,13 @@ def _levels(behavior: PlaybookBehavior, place: Place, read: set[str]) -> Iterato
     yield Level.BEHAVIORS
 
 
-def _is_long(value: Any) -> bool:  # Any: JSON, as a variable is shown
-    return isinstance(value, list | dict) and len(json.dumps(value, ensure_ascii=False)) > _LONGEST_SHOWN
+def _is_long(name: str, facts: Facts) -> bool:
+    value = facts["v"][name]
+    if name in facts[SUMMARIZED]["v"]:
+        found = _SUMMARY.fullmatch(str(value))
+        return found is None or int(found[2]) > (_LONGEST_SHOWN if found[1] == "str" else _MOST_ENTRIES)
+    return isinstance(value, list | dict) and len(_written(value)) > _LONGEST_SHOWN
+
+
+def _written(value: Any) -> str:  # Any: JSON, as a variable is shown
+    return json.dumps(value, ensure_ascii=False)

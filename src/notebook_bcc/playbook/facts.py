@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from notebook_bcc.playbook.goals.asked import asked_of
+from notebook_bcc.playbook.goals.asked import VARIABLES, asked_of, reads_table
 from notebook_bcc.playbook.goals.tasks import TaskWords
-from notebook_bcc.playbook.templates.environment import Facts
+from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
 
@@ -47,7 +47,13 @@ def facts_of(
         "steps_done": _done(location.progress.steps),
         "stages_done": _done(location.progress.stages),
         "has_model": has_model,
+        SUMMARIZED: _summarized(context.variables_summarized or (), by_table=reads_table(given, tasks)),
     }
+
+
+def _summarized(names: Sequence[str], *, by_table: bool) -> Mapping[str, frozenset[str]]:
+    """The variables that are known by a summary only, for each fact that is made of them."""
+    return {"v": frozenset(names), "asked": frozenset(names).intersection(VARIABLES) if by_table else frozenset()}
 
 
 def inputs_of(request: Request) -> Mapping[str, Any]:  # Any: what a run was started with

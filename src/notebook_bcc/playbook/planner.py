@@ -28,7 +28,7 @@ from notebook_bcc.planners.script.position import (
     running_place,
     with_place,
 )
-from notebook_bcc.playbook.asking import filter_of
+from notebook_bcc.playbook.asking import declaring, filter_of
 from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, Text
 from notebook_bcc.playbook.content import content_of
 from notebook_bcc.playbook.facts import INPUTS, PROBLEMS, facts_of, inputs_of
@@ -74,7 +74,7 @@ class PlaybookPlanner:
         """
         self._check_inputs(request)
         try:
-            return self._judge(request)
+            return self._declaring(request, self._judge(request))
         except MessageInvalid as error:
             raise self._failed(error) from error
 
@@ -163,6 +163,15 @@ class PlaybookPlanner:
             if request.observation.location.current.step_id is not None:
                 self._place(request)
         return judge(request, start=self._start, stage=self._stage, step=self._step, feedback=self._feedback)
+
+    def _declaring(self, request: Request, answer: PlanningResponse) -> PlanningResponse:
+        """The answer with what the next question must show: it says so itself, so that nothing has to be remembered."""
+        location = request.observation.location
+        stage, left = self._playbook.stage(location.current.stage_id), location.progress.stages
+        step = stage.step(location.current.step_id) if stage is not None and answer.behavior is not None else None
+        following = self._playbook.stage(left.remaining[0]) if left is not None and left.remaining else None
+        stages = [each for each in (stage, following) if each is not None]
+        return declaring(answer, self._playbook, stages, step, self._facts(request))
 
     def _start(self, request: Request) -> PlanningResponse:
         facts = self._facts(request)

@@ -161,6 +161,8 @@ class Context(Message):
     variables: dict[str, Any] = Field(default_factory=dict)
     variables_left_out: int | None = None
     """How many older ones exist and are not shown; None: all are."""
+    variables_summarized: tuple[str, ...] | None = None
+    """The names whose value is a summary because of its size, though it could be told; None: there are none."""
     todo_list: tuple[str, ...] = Field(
         default=(), validation_alias=AliasChoices("toDoList", "todo_list"), serialization_alias="toDoList"
     )

@@ -288,6 +288,7 @@ def _emptied(state: RunState, at: str) -> StateChanges:
         "asked": None,
         "asked_from": None,
         "filter": None,
+        "planner_filter": None,
         "target": None,
         "proposals": (),
         "detour": None,

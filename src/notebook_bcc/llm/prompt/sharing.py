@@ -31,7 +31,7 @@ from notebook_bcc.llm.prompt.sharing_text import (
     vocabulary,
 )
 from notebook_bcc.protocol.messages import Request
-from notebook_bcc.protocol.observation import FigureView
+from notebook_bcc.protocol.observation import Context, FigureView
 
 INPUTS = "inputs"
 _COLUMN_LISTS = re.compile(r"(?:.*_)?(?:columns|features|column)(?:_.*)?")
@@ -40,6 +40,7 @@ _KIND = re.compile(
     r"[A-Z]\w{0,50}(?:Classifier|Regressor|Regression|Pipeline|Transformer|Encoder|Scaler|Imputer|SearchCV|Selector|"
     r"Forest|Lasso|Ridge|KFold|Split|Figure|Axes|Booster|PCA|KMeans)|Pipeline|DataFrame|Series|PCA|KMeans"
 )
+_LIST = re.compile(r"list\((\d{1,6})\)")
 _FRAME = re.compile(r"DataFrame\(\d+×(\d+)\)")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(
@@ -170,13 +171,18 @@ def sharing(request: Request, *, level: Share) -> Sharing:
     return Sharing(level=level, known=known, secrets=hidden, hidden=pattern, values=values)
 
 
-def list_of_columns(values: Mapping[str, Any]) -> str:  # Any: JSON
+def list_of_columns(context: Context) -> str:
     """The variable that names most columns, empty if there is none. Without it their names are taken for values."""
-    lists = {
-        name: len(value)
-        for name, value in values.items()
-        if _COLUMN_LISTS.fullmatch(name) and isinstance(value, list) and all(isinstance(one, str) for one in value)
-    }
+    summarized = context.variables_summarized or ()
+    lists: dict[str, int] = {}
+    for name, value in context.variables.items():
+        if not _COLUMN_LISTS.fullmatch(name):
+            continue
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            lists[name] = len(value)
+        elif name in summarized and (summary := _LIST.fullmatch(value)):
+            # Too long for this request: its name says what it is.
+            lists[name] = int(summary[1])
     return max(lists, key=lambda name: lists[name], default="")
 
 

@@ -19,6 +19,7 @@ import httpx2
 
 from notebook_bcc import __version__
 from notebook_bcc.errors import (
+    EvidenceMissing,
     JudgementMalformed,
     PlannerAnswerInvalid,
     PlannerFailed,
@@ -27,7 +28,15 @@ from notebook_bcc.errors import (
     RequestRejected,
     SettingsInvalid,
 )
-from notebook_bcc.planners.remote.failures import is_passing, nobody_listens, one_line, reason_of, refusal, retry_after
+from notebook_bcc.planners.remote.failures import (
+    is_passing,
+    needs_of,
+    nobody_listens,
+    one_line,
+    reason_of,
+    refusal,
+    retry_after,
+)
 from notebook_bcc.protocol.messages import Options
 
 _log = logging.getLogger(__name__)
@@ -225,7 +234,10 @@ class PlannerConnection:
         if is_passing(response.status_code):
             raise self.unreachable(path, reason, retry_after=retry_after(response.headers, now=self._now()))
         if response.status_code == HTTPStatus.CONFLICT:
-            # An answer: it does not get better by being asked for again.
+            # An answer: it does not get better by being asked for again, unless with what it names.
+            needs = [self.hide(name) for name in needs_of(bytes(said[:_REFUSAL_BYTES]))]
+            if needs:
+                raise EvidenceMissing(planner=self.name, needs=needs, reason=self.hide(f"POST {path}: {reason}"))
             raise RequestRefused(planner=self.name, reason=self.hide(f"POST {path}: {reason}"))
         failure = self.invalid(path, reason)
         if response.status_code in _WANTS_A_PERSON:

@@ -68,6 +68,20 @@ def refusal(response: httpx2.Response, body: bytes) -> str:
     return f"{text} ({advice})" if advice else text
 
 
+def needs_of(body: bytes) -> tuple[str, ...]:
+    """The variables that a refusal names as missing, in `error.needs` or in `needs`; empty: it names none."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return ()
+    error = said.get("error") if isinstance(said, dict) else None
+    for place in (error, said):
+        listed = place.get("needs") if isinstance(place, dict) else None
+        if isinstance(listed, list) and listed and all(isinstance(name, str) for name in listed):
+            return tuple(listed)
+    return ()
+
+
 def server_message(body: bytes, *, content_type: str) -> str:
     """What a server says about its refusal, on one line; a page for browsers says nothing."""
     if "html" in content_type:

@@ -49,18 +49,32 @@ class Asked:
         }
 
 
+def reads_table(inputs: Mapping[str, Any], tasks: Sequence[TaskWords]) -> bool:  # Any: what a run was given
+    """Whether the goal is read with the columns and values of the table, as `VARIABLES` tell of them."""
+    task = _task(inputs, tasks)
+    if task is None:
+        return False
+    return bool(task.asks or (task.about and inputs.get("goal") and not inputs.get(_TARGET)))
+
+
+def _task(inputs: Mapping[str, Any], tasks: Sequence[TaskWords]) -> TaskWords | None:
+    """The task that was named, or that the goal's words ask for."""
+    goal = str(inputs.get("goal") or "")
+    named = next((one for one in tasks if one.name == inputs.get(TASK_INPUT)), None)
+    return named or (task_of(goal[:MOST_CHARACTERS], tasks) if goal else None)
+
+
 def asked_of(
     inputs: Mapping[str, Any], variables: Mapping[str, Any], tasks: Sequence[TaskWords], *, lang: str
 ) -> Asked:  # Any: what a run was given, and what its kernel has shown
     """Read the goal anew from what is known now: the same facts give the same answer."""
     goal = str(inputs.get("goal") or "")
-    named = next((one for one in tasks if one.name == inputs.get(TASK_INPUT)), None)
-    task = named or (task_of(goal[:MOST_CHARACTERS], tasks) if goal else None)
+    task = _task(inputs, tasks)
     if task is None:
         implied = next((one for one in tasks if one.about and inputs.get(_TARGET)), None)
         return Asked(task=implied.name if implied is not None else "")
     table = table_of(variables, file=str(inputs.get("data") or ""))
-    begun = Asked(task=task.name, by_words=named is None, looked=table is not None)
+    begun = Asked(task=task.name, by_words=task.name != inputs.get(TASK_INPUT), looked=table is not None)
     if table is None:
         return begun
     if task.asks:

@@ -32,6 +32,8 @@ _MOST_JOINED = 100_000
 _RENDERING = f"{HOLE}rendering"
 _LOOP = frozenset({"index", "index0", "revindex", "first", "last", "length"})
 _STATEMENT = re.compile(r"^([ \t]*)#%(.*)$", re.MULTILINE)
+# Among the facts, and not for templates: the variables that are known by a summary only, for each fact made of them.
+SUMMARIZED = "summarized"
 _FAILURES = (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
 # Any, throughout: values of the observation, which may be whatever JSON can hold.
@@ -148,6 +150,7 @@ class Template:
 
     def render(self, facts: Facts) -> str:
         """The finished text. Raises MessageInvalid with file and line: FactsMissing where variables are missing."""
+        self._check_known(facts)
         rendering = self._rendering(facts)
         pieces: list[str] = []
         size = 0
@@ -165,7 +168,9 @@ class Template:
         return finished
 
     def value(self, facts: Facts) -> Any:
-        """What the rule says; what does not exist is None. Raises MessageInvalid with file and line."""
+        """What the rule says; what does not exist is None. Raises MessageInvalid with file and line, FactsMissing where
+        only a summary is known."""
+        self._check_known(facts)
         context = self._context(facts, self._rendering(facts))
         try:
             for _ in self._program.compiled.root_render_func(context):
@@ -178,6 +183,16 @@ class Template:
     def holds(self, facts: Facts) -> bool:
         """Whether the rule is true of these facts."""
         return bool(self.value(facts))
+
+    def _check_known(self, facts: Facts) -> None:
+        """A summary is not the value: going by it would be a guess."""
+        hidden: Mapping[str, frozenset[str]] = facts.get(SUMMARIZED) or {}
+        values = hidden.get("v", frozenset())
+        found = values if self.reads.whole else values & self.reads.names
+        names = sorted(found.union(*(hidden[fact] for fact in self.reads.facts - {"v"} if fact in hidden)))
+        if names:
+            problem = f"only a summary is known of {', '.join(names)}"
+            raise FactsMissing(what=self.at, problems=[(f"line {self.line}", problem)], names=names)
 
     def _rendering(self, facts: Facts) -> _Rendering:
         lang = facts.get("lang")
