@@ -1,4 +1,4 @@
-"""The outside's wishes as one frozen value: command line over environment over `.env` over defaults.
+"""What the outside asks for, as one frozen value: command line over environment over `.env` over defaults.
 
 Every value remembers where it came from, so that a message about it can name the place to change.
 """

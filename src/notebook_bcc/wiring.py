@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notebook_bcc.journal.interface import Journal, JournalFactory, JournalReader
     from notebook_bcc.kernel.contents import Contents
     from notebook_bcc.kernel.interface import Kernel
-    from notebook_bcc.lifecycle.data_files import DataWish
+    from notebook_bcc.lifecycle.data_files import DataSpec
     from notebook_bcc.lifecycle.factories import RunFactories
     from notebook_bcc.lifecycle.folder import RunFolder
     from notebook_bcc.lifecycle.order import RunOrder
@@ -189,18 +189,18 @@ def remote_planner(spec: RemotePlannerSpec, *, settings: Settings) -> RemotePlan
     )
 
 
-def planner_spec(wish: str, *, dialect: Dialect | None, settings: Settings) -> PlannerSpec:
+def planner_spec(choice: str, *, dialect: Dialect | None, settings: Settings) -> PlannerSpec:
     """The planner a person asked for: `script`, `playbook`, `llm`, `remote`, or an address. Raises SettingsInvalid."""
     words: Mapping[str, PlannerSpec] = {
         SCRIPT_PLANNER: ScriptPlannerSpec(),
         PLAYBOOK_PLANNER: PlaybookPlannerSpec(),
         LLM_PLANNER: LlmPlannerSpec(),
     }
-    if wish in words:
+    if choice in words:
         if dialect is not None:
             raise SettingsInvalid("--dialect is for a planner at an address: give one with --planner")
-        return words[wish]
-    address = settings.dslc_base_url if wish == REMOTE_PLANNER else read_address(wish, option="--planner")
+        return words[choice]
+    address = settings.dslc_base_url if choice == REMOTE_PLANNER else read_address(choice, option="--planner")
     return RemotePlannerSpec(url=address, dialect=dialect or "v2")
 
 
@@ -399,7 +399,7 @@ def run_order(order: RunOrder, path: Path | None) -> RunOrder:
     )
 
 
-def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrder:
+def data_order(order: RunOrder, spec: DataSpec, *, playbook: str = "") -> RunOrder:
     """The order for a run that begins with data. All is checked before anything is on disk.
 
     The embedded planners work by the playbook of that name; a planner elsewhere has no use for one.
@@ -407,32 +407,32 @@ def data_order(order: RunOrder, wish: DataWish, *, playbook: str = "") -> RunOrd
     """
     from notebook_bcc.journal.records import INPUTS
     from notebook_bcc.lifecycle.data_check import check_data, check_task
-    from notebook_bcc.lifecycle.data_files import data_inputs, default_goal, default_name, told_inputs
+    from notebook_bcc.lifecycle.data_files import data_inputs, default_goal, default_name, inputs_variable
     from notebook_bcc.lifecycle.folder import check_inputs
     from notebook_bcc.lifecycle.packages import check_packages
     from notebook_bcc.playbook.check import load_playbook
     from notebook_bcc.playbook.folder import builtin_playbooks, open_playbook
 
     if isinstance(order.planner_spec, ScriptPlannerSpec):
-        raise RunRefused(f"{str(wish.data)!r} is a data file: a script cannot plan for it")
+        raise RunRefused(f"{str(spec.data)!r} is a data file: a script cannot plan for it")
     if order.models is not None:
         check_choice(order.models, limits=order.limits)
-    inputs = data_inputs(wish)
+    inputs = data_inputs(spec)
     check_inputs(inputs)
-    check_data(wish)
+    check_data(spec)
     name = playbook or DEFAULT_PLAYBOOK
     rules = open_playbook(name) if _by_playbook(order) else None
     if rules is not None:
-        check_task(load_playbook(rules).tasks, wish)
+        check_task(load_playbook(rules).tasks, spec)
     check_kernel(order.kernel_spec)
     # What somebody's own playbook imports is theirs to know, and what a server has is its own business.
     if rules is not None and name in builtin_playbooks() and isinstance(order.kernel_spec, LocalKernelSpec):
         check_packages(order.kernel_spec.name, [one.source for one in inputs])
     return replace(
         order,
-        name=order.name or default_name(wish),
-        goal=wish.goal or default_goal(wish),
-        variables={**order.variables, INPUTS: told_inputs(wish)},
+        name=order.name or default_name(spec),
+        goal=spec.goal or default_goal(spec),
+        variables={**order.variables, INPUTS: inputs_variable(spec)},
         inputs=inputs,
         playbook=rules,
     )

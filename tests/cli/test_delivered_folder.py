@@ -234,6 +234,10 @@ def test_new_rows_are_predicted_as_the_file_was_read(place: Shell, folder: Path)
     assert refused.returncode == Exit.USAGE
     assert "'built', 'district', 'rooms'" in refused.stderr
     assert "ValueError" not in refused.stderr
+    # Rents are amounts.
+    refused = place("predict", "last", "unknown.csv", "--probabilities", "-o", "-")
+    assert refused.returncode == Exit.USAGE
+    assert "the model predicts numbers, and only classes have probabilities" in refused.stderr
 
 
 def test_a_delivered_folder_and_its_model_predict_a_file_that_is_written_in_another_way(

@@ -67,7 +67,13 @@ def test_the_status_of_a_stopped_run_says_where_it_will_be_delivered(shell: Shel
     assert json.loads(shell("status", "last", "--json").stdout)["delivery"] == place
     assert shell("resume", "last", "--no-verify", "--max-actions", "0").returncode == 0
     assert f"delivery   {place}\n" in shell("status", "last").stdout
-    assert (shell.folder / out).exists()
+    (shell.folder / out).rename(shell.folder / "elsewhere")
+    text = shell("status", "last").stdout
+    assert f"delivery   {place} (moved or deleted since)\n" in text
+    own = next((shell.folder / "nbcc-runs").iterdir()) / "notebook.ipynb"
+    assert f"notebook   {own}\n" in text
+    status = json.loads(shell("status", "last", "--json").stdout)
+    assert (status["notebook"], status["delivery"]) == (str(own), place)
 
 
 def test_a_run_without_a_destination_has_no_delivery_in_its_status(finished: Shell) -> None:

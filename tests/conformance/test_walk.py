@@ -8,40 +8,40 @@ from conformance.broken_servers import Json, Sound
 from conformance.hosting import hosted
 from notebook_bcc.conformance.caller import Caller
 from notebook_bcc.conformance.check_context import CheckContext
-from notebook_bcc.conformance.course import Course
+from notebook_bcc.conformance.transcript import Transcript
 from notebook_bcc.conformance.walk import PLAYED
 
 pytestmark = pytest.mark.anyio
 
 
-async def walked(server: Sound) -> Course:
+async def walked(server: Sound) -> Transcript:
     async with hosted(server.app) as url:
         caller = Caller(url)
         try:
-            return await CheckContext(caller, run_id="walk", goal="a table").course()
+            return await CheckContext(caller, run_id="walk", goal="a table").transcript()
         finally:
             await caller.close()
 
 
-def questions(course: Course) -> list[str]:
-    return [each.question for each in course.judged]
+def questions(transcript: Transcript) -> list[str]:
+    return [each.question for each in transcript.judged]
 
 
 async def test_the_kit_asks_at_every_state_and_shows_what_a_client_would_show() -> None:
-    course = await walked(Sound())
+    transcript = await walked(Sound())
     at_step = ["step", "feedback", "step_end"]
-    assert questions(course) == ["start", "stage", *at_step, *at_step, "stage_end"]
-    first, last = course.judged[0].request, course.judged[-1].request
+    assert questions(transcript) == ["start", "stage", *at_step, *at_step, "stage_end"]
+    first, last = transcript.judged[0].request, transcript.judged[-1].request
     assert first["observation"]["location"]["current"] == {"behavior_iteration": 0}
     assert first["observation"]["location"]["goals"] == {"workflow": "a table"}
-    told = next(each.request for each in course.judged if each.question == "feedback")
+    told = next(each.request for each in transcript.judged if each.question == "feedback")
     assert told["behavior_feedback"]["actions_executed"] == told["behavior_feedback"]["actions_succeeded"] == 2
     assert told["behavior_feedback"]["errors"] == []
     assert told["observation"]["context"]["variables"] == {"table": PLAYED}
     assert last["observation"]["context"]["FSM"]["last_transition"] == "COMPLETE_STAGE -> stage_completed"
     steps = last["observation"]["location"]["progress"]["steps"]
     assert [item["step_id"] for item in steps["completed"]] == ["load", "look"]
-    ids = [each.request["options"]["request_id"] for each in course.judged]
+    ids = [each.request["options"]["request_id"] for each in transcript.judged]
     assert len(set(ids)) == len(ids)
 
 
@@ -57,9 +57,9 @@ class WithoutPlan(Sound):
 
 
 async def test_without_a_plan_of_the_server_the_kit_goes_on_with_its_own() -> None:
-    course = await walked(WithoutPlan())
-    assert (course.plan_of, course.stopped) == ("kit", "")
-    assert len(course.generated) == 2
+    transcript = await walked(WithoutPlan())
+    assert (transcript.plan_of, transcript.stopped) == ("kit", "")
+    assert len(transcript.generated) == 2
 
 
 class Deferring(Sound):
@@ -87,9 +87,11 @@ class Deferring(Sound):
 
 
 async def test_steps_that_come_later_and_places_that_the_server_names_are_followed() -> None:
-    course = await walked(Deferring())
-    assert course.stopped == ""
-    places = [each.request["observation"]["location"]["current"] for each in course.judged if each.question == "step"]
+    transcript = await walked(Deferring())
+    assert transcript.stopped == ""
+    places = [
+        each.request["observation"]["location"]["current"] for each in transcript.judged if each.question == "step"
+    ]
     assert [(each["stage_id"], each["step_id"]) for each in places] == [
         ("work", "load"),
         ("more", "load"),
@@ -106,7 +108,7 @@ class EndsPhases(Sound):
 
 
 async def test_end_phase_completes_a_step_whatever_the_judgement() -> None:
-    course = await walked(EndsPhases())
-    assert course.stopped == ""
-    told = next(each.request for each in course.judged if each.question == "feedback")
+    transcript = await walked(EndsPhases())
+    assert transcript.stopped == ""
+    told = next(each.request for each in transcript.judged if each.question == "feedback")
     assert told["behavior_feedback"]["sections_added"] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.data_check import check_data
-from notebook_bcc.lifecycle.data_files import DataWish
+from notebook_bcc.lifecycle.data_files import DataSpec
 from notebook_bcc.lifecycle.heads.head import HEAD_BYTES
 from notebook_bcc.lifecycle.heads.reading import read_head
 
@@ -57,7 +57,7 @@ PLAIN = "id,size,Sale Price\n1,2,3\n2,3,4\n"
 def test_a_file_that_may_be_good_is_not_refused(tmp_path: Path, content: str | bytes, target: str) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    check_data(DataWish(data=file, targets=(target,)))
+    check_data(DataSpec(data=file, targets=(target,)))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_beginning_of_a_name_is_no_name_but_says_which_is_meant(
     file.write_text(PLAIN)
     order = {"targets": (wish,)} if keyword == "target" else {keyword: wish}
     with pytest.raises(RunRefused, match=rf"--{keyword} '{wish}'.*no such column; did you mean '{meant}'\?"):
-        check_data(DataWish(data=file, **order))
+        check_data(DataSpec(data=file, **order))
 
 
 def test_of_a_large_file_only_the_beginning_is_read(tmp_path: Path) -> None:
@@ -81,23 +81,23 @@ def test_of_a_large_file_only_the_beginning_is_read(tmp_path: Path) -> None:
     head = read_head(file)
     assert head.names == ("名", "价")
     assert not head.whole
-    check_data(DataWish(data=file, targets=("价",)))
+    check_data(DataSpec(data=file, targets=("价",)))
     with pytest.raises(RunRefused, match="no such column"):
-        check_data(DataWish(data=file, targets=("价格",)))
+        check_data(DataSpec(data=file, targets=("价格",)))
 
 
 def test_a_part_of_a_column_that_the_run_makes_may_order_or_group_rows(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text(PLAIN)
-    check_data(DataWish(data=file, time="id_1", group="id_2"))
+    check_data(DataSpec(data=file, time="id_1", group="id_2"))
     with pytest.raises(RunRefused, match="did you mean 'Sale Price'"):
-        check_data(DataWish(data=file, time="sale price"))
+        check_data(DataSpec(data=file, time="sale price"))
 
 
 def test_a_test_file_may_lack_some_columns_and_have_others(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(PLAIN)
     (tmp_path / "b.csv").write_text("size,colour\n1,2\n")
-    check_data(DataWish(data=tmp_path / "a.csv", test=tmp_path / "b.csv", targets=("Sale Price",)))
+    check_data(DataSpec(data=tmp_path / "a.csv", test=tmp_path / "b.csv", targets=("Sale Price",)))
 
 
 def test_parquet_and_feather_files_tell_their_columns(tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_parquet_and_feather_files_tell_their_columns(tmp_path: Path) -> None:
     table.to_parquet(tmp_path / "folder" / "1.parquet")
     table.to_parquet(tmp_path / "b.parquet")
     for name in ("a.feather", "folder", "b.parquet"):
-        check_data(DataWish(data=tmp_path / name, targets=("price",)))
+        check_data(DataSpec(data=tmp_path / name, targets=("price",)))
         with pytest.raises(RunRefused, match="did you mean 'price'"):
-            check_data(DataWish(data=tmp_path / name, targets=("prize",)))
+            check_data(DataSpec(data=tmp_path / name, targets=("prize",)))
     table[:0].to_parquet(tmp_path / "b.parquet")
     with pytest.raises(RunRefused, match="no rows of data"):
-        check_data(DataWish(data=tmp_path / "b.parquet"))
+        check_data(DataSpec(data=tmp_path / "b.parquet"))
 
 
 def test_a_workbook_of_a_real_writer_is_read(tmp_path: Path) -> None:

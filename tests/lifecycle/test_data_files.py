@@ -6,14 +6,14 @@ import pytest
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.data_files import (
-    DataWish,
+    DataSpec,
     answer_inputs,
     data_inputs,
     default_goal,
     default_name,
     format_of,
+    inputs_variable,
     is_script,
-    told_inputs,
 )
 
 
@@ -58,25 +58,25 @@ def test_a_script_is_known_by_its_name(name: str) -> None:
 
 
 def test_files_keep_their_names_and_a_second_one_of_the_same_name_gets_another() -> None:
-    wish = DataWish(data=Path("a/Train.csv.gz"), test=Path("b/train.csv.gz"))
+    wish = DataSpec(data=Path("a/Train.csv.gz"), test=Path("b/train.csv.gz"))
     assert [one.name for one in data_inputs(wish)] == ["inputs/Train.csv.gz", "inputs/train-test.csv.gz"]
-    assert told_inputs(wish)["test"] == "inputs/train-test.csv.gz"
+    assert inputs_variable(wish)["test"] == "inputs/train-test.csv.gz"
 
 
 def test_a_folder_of_parquet_files_is_one_table_and_brings_all_its_files(tmp_path: Path) -> None:
     for name in ("year=2020/a.parquet", "year=2021/b.parquet", "_temporary/c.parquet", ".d.parquet", "notes.txt"):
         (tmp_path / "sales" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "sales" / name).touch()
-    wish = DataWish(data=tmp_path / "sales")
+    wish = DataSpec(data=tmp_path / "sales")
     assert [one.name for one in data_inputs(wish)] == [
         f"inputs/sales/{name}" for name in ("year=2020/a.parquet", "year=2021/b.parquet")
     ]
-    assert told_inputs(wish) == {"data": "inputs/sales", "format": "parquet", "lang": "en"}
+    assert inputs_variable(wish) == {"data": "inputs/sales", "format": "parquet", "lang": "en"}
 
 
 def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
-    assert told_inputs(DataWish(data=Path("x/a.csv"))) == {"data": "inputs/a.csv", "format": "csv", "lang": "en"}
-    wish = DataWish(
+    assert inputs_variable(DataSpec(data=Path("x/a.csv"))) == {"data": "inputs/a.csv", "format": "csv", "lang": "en"}
+    wish = DataSpec(
         data=Path("a.xlsx"),
         test=Path("b.csv"),
         targets=("x", "y"),
@@ -86,7 +86,7 @@ def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
         sheet="s",
         lang="zh",
     )
-    assert told_inputs(wish) == {
+    assert inputs_variable(wish) == {
         "data": "inputs/a.xlsx",
         "format": "excel",
         "lang": "zh",
@@ -101,9 +101,9 @@ def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
 
 
 def test_a_goal_is_made_up_in_the_language_of_the_run() -> None:
-    assert default_goal(DataWish(data=Path("a.csv"))) == "Explore a.csv"
-    assert default_goal(DataWish(data=Path("a.csv"), targets=("x", "y"))) == "Predict x, y from a.csv"
-    assert default_goal(DataWish(data=Path("a.csv"), targets=("价格",), lang="zh")) == "根据 a.csv 预测 价格"
+    assert default_goal(DataSpec(data=Path("a.csv"))) == "Explore a.csv"
+    assert default_goal(DataSpec(data=Path("a.csv"), targets=("x", "y"))) == "Predict x, y from a.csv"
+    assert default_goal(DataSpec(data=Path("a.csv"), targets=("价格",), lang="zh")) == "根据 a.csv 预测 价格"
 
 
 def test_answers_become_inputs_and_every_target_counts() -> None:
@@ -122,4 +122,4 @@ def test_answers_become_inputs_and_every_target_counts() -> None:
     ],
 )
 def test_a_run_of_a_file_called_like_many_others_is_named_after_the_folder_too(data: str, name: str) -> None:
-    assert default_name(DataWish(data=Path(data))) == name
+    assert default_name(DataSpec(data=Path(data))) == name

@@ -96,8 +96,8 @@ async def arun(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
         progress = progress_of(chosen.progress, Words(chosen.settings().lang))
     with keyword_errors(), tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = await asyncio.to_thread(_worker, data, chosen, progress, scratch=Path(scratch))
-        await _settled(worker.begun, worker)
-    await _settled(worker.done, worker)
+        await _awaited(worker.begun, worker)
+    await _awaited(worker.done, worker)
     return Run(worker.begun.result().folder, settings, worker=worker)
 
 
@@ -156,7 +156,7 @@ def _worker(data: Table, options: RunOptions, progress: RunProgress, *, scratch:
     return Worker(opening, verify=options.verify, progress=progress), prepared.settings
 
 
-async def _settled(future: Future[Any], worker: Worker) -> None:
+async def _awaited(future: Future[Any], worker: Worker) -> None:
     """Wait for the future, showing progress. If this is cancelled the run is stopped first, and can be resumed."""
     waiting = asyncio.wrap_future(future)
     try:

@@ -12,7 +12,7 @@ from notebook_bcc.api.options import RunOptions, TargetKind
 from notebook_bcc.errors import SettingsInvalid
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.lifecycle.data_check import check_place
-from notebook_bcc.lifecycle.data_files import DataWish, format_of, is_script
+from notebook_bcc.lifecycle.data_files import DataSpec, format_of, is_script
 from notebook_bcc.lifecycle.folder import RunFolder, check_run_id
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.order import ResumeOrder, RunOrder
@@ -61,8 +61,8 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     if options.stream is not None and options.planner in (*_EMBEDDED, SCRIPT_PLANNER):
         raise SettingsInvalid("--stream and --no-stream are for a planner at an address: give one with --planner")
     given_id = check_run_id(options.run_id) if options.run_id else ""
-    wish = data_wish(what, options, lang=settings.lang)
-    default = PLAYBOOK_PLANNER if wish is not None else SCRIPT_PLANNER
+    spec = data_spec(what, options, lang=settings.lang)
+    default = PLAYBOOK_PLANNER if spec is not None else SCRIPT_PLANNER
     out_file, out_folder = out_paths(str(options.out))
     models = chosen_models(options)
     actions = Path(options.actions) if options.actions is not None else None
@@ -72,8 +72,8 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         name=options.name,
         planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
         goal=options.goal,
-        variables=starting_variables(options, has_data=wish is not None),
-        policies=_policies(options, settings, embedded=wish is not None and options.planner in _EMBEDDED),
+        variables=starting_variables(options, has_data=spec is not None),
+        policies=_policies(options, settings, embedded=spec is not None and options.planner in _EMBEDDED),
         limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
         kernel_spec=kernel_spec(settings, options.kernel),
         models=models,
@@ -85,7 +85,7 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
         verify=options.verify,
         run_id=given_id,
     )
-    order = run_order(order, what) if wish is None else data_order(order, wish, playbook=str(options.playbook))
+    order = run_order(order, what) if spec is None else data_order(order, spec, playbook=str(options.playbook))
     if given_id:
         order = replace(order, identity=identity_of(order, options, lang=settings.lang, digests=digests or {}))
     # Limits are those of this call, whatever they were before; what it does not say of policies stays.
@@ -135,7 +135,7 @@ def _policies(options: RunOptions, settings: Settings, *, embedded: bool) -> Pol
     return Policies(**{"interactive": settings.interactive_mode, **offered, **detail, **options.policies})
 
 
-def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> DataWish | None:
+def data_spec(what: Path | None, options: RunOptions, *, lang: Language) -> DataSpec | None:
     """What was said about data; None for a run without. Raises SettingsInvalid, RunRefused."""
     test = Path(options.test) if options.test is not None else None
     targets = options.targets
@@ -169,7 +169,7 @@ def data_wish(what: Path | None, options: RunOptions, *, lang: Language) -> Data
             raise SettingsInvalid(f"{option} is for {wanted} files, and {str(what)!r} is none")
     if len(set(targets)) != len(targets) or not all(one.strip() for one in targets):
         raise SettingsInvalid("--target names a column that is empty or was named before")
-    return DataWish(
+    return DataSpec(
         data=what,
         test=test,
         targets=targets,

@@ -30,7 +30,7 @@ from notebook_bcc.api.prepare import models_of
 from notebook_bcc.api.progress import NoProgress, progress_of
 from notebook_bcc.api.run_names import opened_by, typed
 from notebook_bcc.api.worker import Worker
-from notebook_bcc.errors import NotebookFailed, RunRefused
+from notebook_bcc.errors import RunRefused
 from notebook_bcc.journal.records import INPUTS
 from notebook_bcc.lifecycle.data_files import answer_inputs
 from notebook_bcc.lifecycle.deliverables import read_summary
@@ -40,8 +40,7 @@ from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
 from notebook_bcc.lifecycle.predict import MODEL, Predictions, PredictOrder, predict
 from notebook_bcc.lifecycle.summary import summarize
-from notebook_bcc.lifecycle.verify import VERIFIED
-from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.lifecycle.verify import verified_stamp
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.settings import Settings
@@ -157,11 +156,7 @@ class Run:
     @property
     def verified(self) -> bool | None:
         """Whether the notebook gave the same results in a fresh kernel; None if that was not tried."""
-        try:
-            stamp = read_notebook(self._folder.notebook).run.get(VERIFIED)
-        except NotebookFailed:
-            return None
-        return bool(stamp["ok"]) if isinstance(stamp, Mapping) and "ok" in stamp else None
+        return verified_stamp(self._folder)
 
     def predict(self, rows: Any, *, probabilities: bool = False) -> Any:  # Any: a path or a DataFrame; a DataFrame
         """The predictions of the run's model for new rows, given as a DataFrame or a file like the run's own.

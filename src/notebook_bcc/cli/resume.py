@@ -154,7 +154,7 @@ async def resume_command(
             budget_calls=budget_calls,
         ).limits,
         planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
-        # Without a wish for another place the run stays where it was.
+        # Where no other place is named the run stays where it was.
         kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
         inputs=set_inputs(assign or [], target or []),
         # The run's own kernel may have a server whatever the settings say.

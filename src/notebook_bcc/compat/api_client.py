@@ -188,7 +188,7 @@ class ApiClient:
     async def _judgement(self, request: Request) -> dict[str, Any]:
         async with self._asked() as planner:
             response = await planner.plan(request)
-        return _told(response)
+        return _wire_form(response)
 
     async def _all_actions(self, request: Request) -> Actions:
         warnings: list[str] = []
@@ -243,8 +243,8 @@ class ApiClient:
             raise RunRefused("this API client is closed; make another one")
 
 
-def _told(response: PlanningResponse) -> dict[str, Any]:
+def _wire_form(response: PlanningResponse) -> dict[str, Any]:
     """The judgement on the wire, with the verdict in both places that the documents look for it."""
-    told = response.to_dict()
-    advice: Mapping[str, Any] = told["transition"]
-    return {**told, "transition": {"target_achieved": response.target_achieved, **advice}}
+    fields = response.to_dict()
+    advice: Mapping[str, Any] = fields["transition"]
+    return {**fields, "transition": {"target_achieved": response.target_achieved, **advice}}

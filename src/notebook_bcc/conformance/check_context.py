@@ -1,4 +1,4 @@
-"""What a check works with: the caller, the course of one workflow, and requests at places that the server knows."""
+"""What a check works with: the caller, the transcript of one workflow, and requests at places that the server knows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from notebook_bcc.conformance.caller import Caller
 from notebook_bcc.conformance.check import Finding, skipped
-from notebook_bcc.conformance.course import Course, Question
 from notebook_bcc.conformance.evidence import Evidence
 from notebook_bcc.conformance.exchange import Exchange, Json
 from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.stream import Stream, read_stream
+from notebook_bcc.conformance.transcript import Question, Transcript
 from notebook_bcc.conformance.walk import Walker
 from notebook_bcc.protocol.messages import Options, PlanningResponse
 from notebook_bcc.protocol.version import PROTOCOL_VERSION
@@ -27,15 +27,15 @@ class CheckContext:
         self._run_id = run_id
         self._goal = goal
         self._evidence = evidence
-        self._course: Course | None = None
+        self._transcript: Transcript | None = None
         self._requests = 0
         self._verdicts: dict[Question, bool | None] = {}
 
-    async def course(self) -> Course:
-        if self._course is None:
+    async def transcript(self) -> Transcript:
+        if self._transcript is None:
             walker = Walker(self.caller, goal=self._goal, run_id=self._run_id, evidence=self._evidence)
-            self._course = await walker.walk()
-        return self._course
+            self._transcript = await walker.walk()
+        return self._transcript
 
     def ids(self) -> Options:
         """The ids of a question that was never asked before."""
@@ -56,18 +56,18 @@ class CheckContext:
         return {"observation": {"location": location, "context": context}, "options": self.ids().to_dict()}
 
     async def request_at(self, question: Question) -> Json | None:
-        """A question of the course as a new one: the same observation, ids of its own."""
-        asked = (await self.course()).first(question)
+        """A question of the transcript as a new one: the same observation, ids of its own."""
+        asked = (await self.transcript()).first(question)
         return self._again(asked.request) if asked is not None else None
 
     async def generating_request(self, *, stream: bool) -> Json | None:
-        richest = (await self.course()).richest
+        richest = (await self.transcript()).richest
         return self._again(richest.request, stream=stream) if richest is not None else None
 
     async def verdict_at(self, question: Question) -> bool | None:
-        """What the server says to this question now, asked once in the plain words of the course.
+        """What the server says to this question now, asked once in the plain words of the transcript.
 
-        Not what it said in the course: a server that remembers the run has moved on since, and only that is its fault.
+        Not what it said in the transcript: a server that remembers the run has moved on, and only that is its fault.
         """
         if question not in self._verdicts:
             request = await self.request_at(question)

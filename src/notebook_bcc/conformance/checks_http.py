@@ -47,7 +47,7 @@ async def keep_alive(kit: CheckContext) -> Finding:
 
 async def no_redirect(kit: CheckContext) -> Finding:
     """Clients do not follow redirects: they would carry the token elsewhere."""
-    await kit.course()
+    await kit.transcript()
     for exchange in kit.caller.exchanges:
         if 300 <= exchange.status <= 399:
             return fails(f"HTTP {exchange.status} to {exchange.headers.get('location', 'nowhere')}", exchange)
@@ -56,7 +56,7 @@ async def no_redirect(kit: CheckContext) -> Finding:
 
 async def no_compression(kit: CheckContext) -> Finding:
     """The kit asks for no compression, as clients do: they refuse a compressed answer unread."""
-    await kit.course()
+    await kit.transcript()
     for exchange in kit.caller.exchanges:
         coding = exchange.headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("", "identity"):
@@ -66,7 +66,7 @@ async def no_compression(kit: CheckContext) -> Finding:
 
 async def no_server_error(kit: CheckContext) -> Finding:
     """Nothing the kit sends may make a server fall over. 501 is no fall: it says that something is not there."""
-    await kit.course()
+    await kit.transcript()
     for exchange in kit.caller.exchanges:
         if 500 <= exchange.status <= 599 and exchange.status != 501:
             return fails(f"HTTP {exchange.status}", exchange)
@@ -75,7 +75,7 @@ async def no_server_error(kit: CheckContext) -> Finding:
 
 async def no_broken_connection(kit: CheckContext) -> Finding:
     """Every answer comes, and comes whole."""
-    await kit.course()
+    await kit.transcript()
     for exchange in kit.caller.exchanges:
         if exchange.failure:
             return fails(exchange.failure, exchange)

@@ -7,9 +7,9 @@ from typing import Any
 
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
-from notebook_bcc.conformance.course import Area
 from notebook_bcc.conformance.exchange import CONFLICT
 from notebook_bcc.conformance.judgement import verdict_faults
+from notebook_bcc.conformance.transcript import Area
 from notebook_bcc.conformance.walk import PLAYED
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.planners.remote.client import JSON_TYPES
@@ -19,10 +19,10 @@ from notebook_bcc.protocol.message import Message
 
 async def start(kit: CheckContext) -> Finding:
     """A judgement when everything is empty, with a plan or without."""
-    course = await kit.course()
-    asked = course.judged[0]
+    transcript = await kit.transcript()
+    asked = transcript.judged[0]
     if asked.answer is None:
-        notes = [note.text for note in course.notes if note.exchange is asked.exchange]
+        notes = [note.text for note in transcript.notes if note.exchange is asked.exchange]
         return fails(asked.exchange.problem or notes[0], asked.exchange)
     if asked.answer.context_update.workflow_update is None:
         return holds("a judgement without a plan: the kit goes on with one of its own")
@@ -31,44 +31,44 @@ async def start(kit: CheckContext) -> Finding:
 
 async def plan_valid(kit: CheckContext) -> Finding:
     """Every plan and every list of steps that was brought."""
-    course = await kit.course()
-    for note in course.notes_of("plan"):
+    transcript = await kit.transcript()
+    for note in transcript.notes_of("plan"):
         return fails(note.text, note.exchange)
-    if course.plan is None or course.plan_of != "server":
+    if transcript.plan is None or transcript.plan_of != "server":
         return skipped("the server brought no plan")
-    steps = sum(len(stage.steps) for stage in course.plan.stages)
-    return holds(f"{len(course.plan.stages)} stages, {steps} steps")
+    steps = sum(len(stage.steps) for stage in transcript.plan.stages)
+    return holds(f"{len(transcript.plan.stages)} stages, {steps} steps")
 
 
 async def workflow_ends(kit: CheckContext) -> Finding:
     """The whole workflow, driven to workflow_completed."""
-    course = await kit.course()
-    if course.stopped:
-        return fails(course.stopped, course.last)
-    asked = f"{len(course.judged)} judgements, {len(course.generated)} behaviors"
+    transcript = await kit.transcript()
+    if transcript.stopped:
+        return fails(transcript.stopped, transcript.last)
+    asked = f"{len(transcript.judged)} judgements, {len(transcript.generated)} behaviors"
     return holds(f"workflow_completed after {asked}")
 
 
 async def judgement_form(kit: CheckContext) -> Finding:
     """Every answer is one JSON object of the right types."""
-    course = await kit.course()
-    for note in course.notes_of("judgement"):
+    transcript = await kit.transcript()
+    for note in transcript.notes_of("judgement"):
         return fails(note.text, note.exchange)
-    for asked in course.judged:
+    for asked in transcript.judged:
         if asked.exchange.kind not in JSON_TYPES and not asked.exchange.kind.endswith("+json"):
             kind = asked.exchange.kind
             # Clients read an answer that does not say what it is; one that says something else they refuse.
             reason = f"its content type is {kind!r}" if kind else "it has no content type"
             return fails(reason, asked.exchange, severity=None if kind else "recommended")
-    return holds(f"{len(course.judged)} answers")
+    return holds(f"{len(transcript.judged)} answers")
 
 
 async def verdict_boolean(kit: CheckContext) -> Finding:
     """targetAchieved and its relatives are true or false, not words."""
-    course = await kit.course()
-    if not any(asked.answer for asked in course.judged):
+    transcript = await kit.transcript()
+    if not any(asked.answer for asked in transcript.judged):
         return NOWHERE
-    for asked in course.judged:
+    for asked in transcript.judged:
         for fault in verdict_faults(asked.exchange.object or {}):
             return fails(fault, asked.exchange)
     return holds()
@@ -76,14 +76,14 @@ async def verdict_boolean(kit: CheckContext) -> Finding:
 
 async def canonical_spelling(kit: CheckContext) -> Finding:
     """One spelling is written: targetAchieved, shot_type, action, updated_steps, id."""
-    course = await kit.course()
-    if not any(asked.answer for asked in course.judged):
+    transcript = await kit.transcript()
+    if not any(asked.answer for asked in transcript.judged):
         return NOWHERE
-    for asked in course.judged:
+    for asked in transcript.judged:
         if asked.answer is not None:
             for fault in _old_spellings(asked.answer, asked.exchange.object, ""):
                 return fails(fault, asked.exchange)
-    for behavior in course.generated:
+    for behavior in transcript.generated:
         for fault in _old_actions(behavior.stream.actions):
             return fails(fault, behavior.stream.exchange)
     return holds()
@@ -91,10 +91,12 @@ async def canonical_spelling(kit: CheckContext) -> Finding:
 
 async def context_filter(kit: CheckContext) -> Finding:
     """What the next request shall show, in the words that clients know."""
-    course = await kit.course()
-    for note in course.notes_of("filter"):
+    transcript = await kit.transcript()
+    for note in transcript.notes_of("filter"):
         return fails(note.text, note.exchange)
-    filters = [asked for asked in course.judged if asked.answer is not None and asked.answer.context_filter is not None]
+    filters = [
+        asked for asked in transcript.judged if asked.answer is not None and asked.answer.context_filter is not None
+    ]
     return holds(f"{len(filters)} filters") if filters else skipped("the server sent no context_filter")
 
 
@@ -105,7 +107,7 @@ async def navigation(kit: CheckContext) -> Finding:
 
 async def stateless(kit: CheckContext) -> Finding:
     """The observation carries everything: an early question asked late is answered as it was early."""
-    before = (await kit.course()).first("step")
+    before = (await kit.transcript()).first("step")
     if before is None or before.answer is None:
         return NOWHERE
     if await kit.verdict_at("step") == before.answer.target_achieved:
@@ -115,10 +117,10 @@ async def stateless(kit: CheckContext) -> Finding:
 
 async def feedback_accepted(kit: CheckContext) -> Finding:
     """The feedback that follows a behavior, also the short one of older clients, which says nothing of success."""
-    course = await kit.course()
+    transcript = await kit.transcript()
     request = await kit.request_at("feedback")
     if request is None:
-        broken = [asked for asked in course.judged if asked.question == "feedback"]
+        broken = [asked for asked in transcript.judged if asked.question == "feedback"]
         return fails(broken[0].exchange.problem or "no judgement", broken[0].exchange) if broken else NOWHERE
     request["behavior_feedback"] = {"actions_executed": 1}
     exchange, answer = await kit.judge(request)
@@ -168,10 +170,10 @@ def _unplay(request: dict[str, Any]) -> list[str]:
 
 
 async def _noted(kit: CheckContext, area: Area, silent: str) -> Finding:
-    course = await kit.course()
-    for note in course.notes_of(area):
+    transcript = await kit.transcript()
+    for note in transcript.notes_of(area):
         return fails(note.text, note.exchange)
-    advised = [asked.answer.transition for asked in course.judged if asked.answer is not None]
+    advised = [asked.answer.transition for asked in transcript.judged if asked.answer is not None]
     moved = any(advice.destination is not None for advice in advised)
     return holds() if moved else skipped(silent)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from notebook_bcc.conformance.check import Finding, Severity, fails, holds
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
-from notebook_bcc.conformance.course import Question
 from notebook_bcc.conformance.exchange import CONFLICT, Exchange, Json
 from notebook_bcc.conformance.stream import read_stream
+from notebook_bcc.conformance.transcript import Question
 
 UNKNOWN = "conform_no_such_place"
 COUNTED = "conform_behavior_"
@@ -17,7 +17,7 @@ REPLAYED = "idempotent-replayed"
 
 async def transition_whole(kit: CheckContext) -> Finding:
     """Both verdicts of `transition` stand in every answer: a client of the documents reads them without looking."""
-    judged = [each for each in (await kit.course()).judged if each.answer is not None]
+    judged = [each for each in (await kit.transcript()).judged if each.answer is not None]
     if not judged:
         return NOWHERE
     for each in judged:
@@ -96,9 +96,9 @@ async def behavior_names(kit: CheckContext) -> Finding:
 
 async def same_after_stop(kit: CheckContext) -> Finding:
     """A question of the workflow, sent again with the same bytes after all the others: a client that was stopped."""
-    course = await kit.course()
-    judged = course.first("feedback") or course.first("step")
-    richest = course.richest
+    transcript = await kit.transcript()
+    judged = transcript.first("feedback") or transcript.first("step")
+    richest = transcript.richest
     if judged is None or richest is None:
         return NOWHERE
     first = judged.exchange

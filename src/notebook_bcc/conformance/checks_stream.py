@@ -5,9 +5,9 @@ from __future__ import annotations
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.checks_position import REPLAYED
-from notebook_bcc.conformance.course import Area
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.conformance.stream import Fault, Stream, unflushed
+from notebook_bcc.conformance.transcript import Area
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.planners.remote.client import STREAM_TYPES
 from notebook_bcc.protocol.actions import parse_action
@@ -152,7 +152,7 @@ def _whole(exchange: Exchange) -> Finding:
 
 
 async def _streams(kit: CheckContext) -> list[Stream]:
-    return [behavior.stream for behavior in (await kit.course()).generated]
+    return [behavior.stream for behavior in (await kit.transcript()).generated]
 
 
 async def _without_fault(kit: CheckContext, kind: Fault) -> Finding:
@@ -164,7 +164,7 @@ async def _without_fault(kit: CheckContext, kind: Fault) -> Finding:
 
 
 async def _noted(kit: CheckContext, area: Area) -> Finding:
-    course = await kit.course()
-    for note in course.notes_of(area):
+    transcript = await kit.transcript()
+    for note in transcript.notes_of(area):
         return fails(note.text, note.exchange)
-    return holds() if any(behavior.stream.actions for behavior in course.generated) else _NO_STREAM
+    return holds() if any(behavior.stream.actions for behavior in transcript.generated) else _NO_STREAM

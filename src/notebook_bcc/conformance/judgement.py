@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from notebook_bcc.conformance.course import Area
 from notebook_bcc.conformance.exchange import Exchange, Json
+from notebook_bcc.conformance.transcript import Area
 from notebook_bcc.errors import MessageInvalid, PlanInvalid
 from notebook_bcc.protocol.messages import SUMMARY_STRATEGY, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.workflow import check_workflow

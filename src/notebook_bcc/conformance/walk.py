@@ -13,11 +13,11 @@ from collections.abc import AsyncIterator
 from typing import Any, NoReturn
 
 from notebook_bcc.conformance.caller import Caller
-from notebook_bcc.conformance.course import Area, Course, Generated, Judged, Note, Question
 from notebook_bcc.conformance.evidence import Evidence
 from notebook_bcc.conformance.exchange import CONFLICT, Exchange
 from notebook_bcc.conformance.judgement import read_judgement
 from notebook_bcc.conformance.stream import read_stream
+from notebook_bcc.conformance.transcript import Area, Generated, Judged, Note, Question, Transcript
 from notebook_bcc.engine.actions.context import ActionContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.fold.tracking import unique
@@ -88,7 +88,7 @@ class Walker:
     def __init__(self, caller: Caller, *, goal: str, run_id: str, evidence: Evidence | None = None) -> None:
         """Without `evidence` nothing is executed."""
         self._caller = caller
-        self._course = Course()
+        self._transcript = Transcript()
         self._plays = evidence is None
         self._started = RunStarted(
             run_id=run_id,
@@ -110,10 +110,10 @@ class Walker:
             asking=Asking(retries=0, first_delay=0.0),
         )
         self._exchanges: dict[str, Exchange] = {}
-        self._noted = _NotesOf(self._course, self._exchanges)
+        self._noted = _NotesOf(self._transcript, self._exchanges)
 
-    async def walk(self) -> Course:
-        """The course, to its end or to where it could not go on."""
+    async def walk(self) -> Transcript:
+        """The transcript, to its end or to where it could not go on."""
         at = utc_now()
         await self._journal.append([Entry(1, at, self._started)])
         if self._plays:
@@ -124,8 +124,8 @@ class Walker:
             self._noted.see(entry.record)
         stopped = self._runner.state.stopped
         if stopped is not None and stopped.reason != "completed":
-            self._course.stopped = self._course.stopped or self._why(self._runner.state, stopped.detail)
-        return self._course
+            self._transcript.stopped = self._transcript.stopped or self._why(self._runner.state, stopped.detail)
+        return self._transcript
 
     def _why(self, state: RunState, detail: str) -> str:
         most = self._started.limits.behaviors_per_step
@@ -138,7 +138,7 @@ class Walker:
         return self._caller.name
 
     async def plan(self, request: Request) -> PlanningResponse:
-        """Ask, and note what is wrong with the answer. Without one the course stops."""
+        """Ask, and note what is wrong with the answer. Without one the transcript stops."""
         await self._count_turn()
         state, question = self._runner.state.fsm, _QUESTIONS[self._runner.state.fsm]
         data = request.to_dict()
@@ -147,8 +147,8 @@ class Walker:
             # The engine asks again with these values, as in a run.
             raise EvidenceMissing(planner=self.name, needs=exchange.needs)
         read = read_judgement(exchange)
-        self._course.notes += [Note(area, text, exchange) for area, text in read.problems]
-        self._course.judged.append(Judged(question, data, exchange, read.answer))
+        self._transcript.notes += [Note(area, text, exchange) for area, text in read.problems]
+        self._transcript.judged.append(Judged(question, data, exchange, read.answer))
         if read.answer is None:
             await self._stop(
                 f"no judgement in {state.value}: {exchange.problem or read.problems[0][1]}{self._hint(exchange)}"
@@ -157,11 +157,11 @@ class Walker:
 
     async def _with_plan(self, answer: PlanningResponse) -> PlanningResponse:
         plan = answer.context_update.workflow_update
-        if plan is None and self._course.notes_of("plan"):
+        if plan is None and self._transcript.notes_of("plan"):
             await self._stop("the server's plan cannot be used")
-        self._course.plan_of = "server" if plan is not None else "kit"
-        self._course.plan = plan if plan is not None else OWN_PLAN
-        update = answer.context_update.model_copy(update={"workflow_update": self._course.plan})
+        self._transcript.plan_of = "server" if plan is not None else "kit"
+        self._transcript.plan = plan if plan is not None else OWN_PLAN
+        update = answer.context_update.model_copy(update={"workflow_update": self._transcript.plan})
         return answer.model_copy(update={"context_update": update})
 
     async def generate(self, request: Request, *, fallback: bool = False) -> AsyncIterator[ActionData]:
@@ -173,7 +173,7 @@ class Walker:
             why = f"{exchange.failure or exchange.problem}{self._hint(exchange)}"
             await self._stop(f"no behavior for step {step_id!r}: {why}")
         stream = read_stream(exchange)
-        self._course.generated.append(Generated(data, stream))
+        self._transcript.generated.append(Generated(data, stream))
         for action in stream.actions:
             yield ActionData(action)
         if self._plays and not any(self._succeeds(action) for action in stream.actions):
@@ -187,17 +187,17 @@ class Walker:
 
     async def _post(self, path: str, request: Request, data: dict[str, Any]) -> Exchange:
         exchange = await self._caller.post(path, data)
-        self._exchanges[request.options.request_id or ""] = self._course.last = exchange
+        self._exchanges[request.options.request_id or ""] = self._transcript.last = exchange
         return exchange
 
     async def _count_turn(self) -> None:
         most = self._caller.limits.turns
-        if self._course.turns == most:
+        if self._transcript.turns == most:
             await self._stop(f"not at the end after {most} moves, in {self._runner.state.fsm.value}")
-        self._course.turns += 1
+        self._transcript.turns += 1
 
     async def _stop(self, why: str) -> NoReturn:
-        self._course.stopped = why
+        self._transcript.stopped = why
         self._runner.stop(why)
         # Until the runner leaves the question.
         await asyncio.Event().wait()
@@ -231,8 +231,8 @@ class Walker:
 class _NotesOf:
     """Reads what was wrong out of the run's records. A note shows the exchange that brought it."""
 
-    def __init__(self, course: Course, exchanges: dict[str, Exchange]) -> None:
-        self._course = course
+    def __init__(self, transcript: Transcript, exchanges: dict[str, Exchange]) -> None:
+        self._transcript = transcript
         self._exchanges = exchanges
         self._judgement: Exchange | None = None
         self._behavior: Exchange | None = None
@@ -261,7 +261,7 @@ class _NotesOf:
 
     def _add(self, area: Area | None, text: str, exchange: Exchange | None) -> None:
         if area is not None and exchange is not None:
-            self._course.notes.append(Note(area, text, exchange))
+            self._transcript.notes.append(Note(area, text, exchange))
 
 
 def _problem(received: ActionReceived, done: ActionCompleted) -> tuple[Area | None, str]:

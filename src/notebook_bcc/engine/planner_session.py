@@ -71,7 +71,7 @@ class Asking:
     jitter: Callable[[], float] = field(default=random.random)
 
     def delay(self, failure: PlannerFailed, attempt: int) -> float:
-        """How long to wait after the attempt of that number (1, 2, ...); the planner's own wish counts."""
+        """How long to wait after the attempt of that number (1, 2, ...); what the planner asks for counts."""
         if isinstance(failure, PlannerUnreachable) and failure.retry_after is not None:
             return min(failure.retry_after, self.longest_delay)
         backoff = self.first_delay * 2.0 ** (attempt - 1)

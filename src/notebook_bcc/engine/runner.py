@@ -40,14 +40,14 @@ from notebook_bcc.protocol.vocabulary import Event, State
 
 _log = logging.getLogger(__name__)
 
-_WishKind = Literal["cancel", "stop", "pause"]
+_StopKind = Literal["cancel", "stop", "pause"]
 
 _COMMANDS_EVERY = 0.1
 _LAST_WORDS = 0.2
 _READER_LAG = 256
 
 
-class _Interrupted(Exception):  # not an error: a person's wish, raised inside this module only
+class _Interrupted(Exception):  # not an error: what a person asked for, raised inside this module only
     """Cancel or stop was asked for while the journal was being written."""
 
 
@@ -102,7 +102,7 @@ class Runner:
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._writing = False
-        self._wish: tuple[_WishKind, str] | None = None
+        self._stop_request: tuple[_StopKind, str] | None = None
 
     @property
     def state(self) -> RunState:
@@ -132,7 +132,7 @@ class Runner:
             if record.forgets is None:
                 posted = await self._journal.commands(after=self._state.commands_seen)
                 record = record.model_copy(update={"forgets": posted[-1].seq if posted else 0})
-            self._wish = None
+            self._stop_request = None
             self._inbox.forget(record.forgets or 0)
             batch = (record,)
             if record.restart == "reset" and next_state(self._state.fsm, Event.CANCEL) is not None:
@@ -172,26 +172,26 @@ class Runner:
 
     def _leave_planner(self) -> None:
         """Once nothing but the planner keeps the run from pausing, do not wait for it."""
-        if self._task is None or self._task.done() or self._state.pause or self._wish is not None:
+        if self._task is None or self._task.done() or self._state.pause or self._stop_request is not None:
             return
         if self._performer.waits_for_planner:
-            self._ask_for(("pause", "paused on request"))
+            self._request_stop(("pause", "paused on request"))
         else:
             asyncio.get_running_loop().call_later(_COMMANDS_EVERY, self._leave_planner)
 
     def cancel(self, reason: str) -> None:
         """Leave what is under way and cancel the run; only a reset brings it back."""
-        self._ask_for(("cancel", reason))
+        self._request_stop(("cancel", reason))
 
     def stop(self, reason: str) -> None:
         """Leave what is under way and let the run go as interrupted. The run can be resumed."""
-        self._ask_for(("stop", reason))
+        self._request_stop(("stop", reason))
 
-    def _ask_for(self, wish: tuple[_WishKind, str]) -> None:
+    def _request_stop(self, request: tuple[_StopKind, str]) -> None:
         if self._state.stopped is not None:
             # Nothing is under way any more; what the run came to is only being synced.
             return
-        self._wish = wish
+        self._stop_request = request
         if self._task is not None and asyncio.current_task() is self._task:
             # A planner or a handler of ours asks. A task that cancels itself is cut off where it next waits, which may
             # be where what it came to is made durable.
@@ -200,8 +200,8 @@ class Runner:
             self._cut_off()
 
     def _cut_off(self) -> None:
-        # While it writes, the loop is not cut off: it looks at the wish right after.
-        if self._task is not None and self._wish is not None and not self._writing:
+        # While it writes, the loop is not cut off: it looks at the request right after.
+        if self._task is not None and self._stop_request is not None and not self._writing:
             self._task.cancel()
 
     async def _drive(self) -> None:
@@ -223,21 +223,21 @@ class Runner:
         async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
             async for batch in batches:
                 await self._append(batch)
-                if self._wish is not None and self._state.stopped is None:
+                if self._stop_request is not None and self._state.stopped is None:
                     raise _Interrupted
 
     async def _step_or_stop(self) -> None:
         try:
-            if self._wish is not None:
+            if self._stop_request is not None:
                 raise _Interrupted
             await self._step()
         except (asyncio.CancelledError, _Interrupted):
-            if self._wish is None:
+            if self._stop_request is None:
                 raise
             task = asyncio.current_task()
             if task is not None:
                 task.uncancel()
-            await self._grant_wish()
+            await self._carry_out_stop()
         except JournalFailed:
             raise
         except Exception as error:
@@ -278,9 +278,9 @@ class Runner:
             self._caught_up.clear()
             await self._caught_up.wait()
 
-    async def _grant_wish(self) -> None:
-        kind, reason = self._wish or ("stop", "")
-        self._wish = None
+    async def _carry_out_stop(self) -> None:
+        kind, reason = self._stop_request or ("stop", "")
+        self._stop_request = None
         if kind != "pause":
             await self._performer.interrupt()
         # What has arrived of a stream is kept; what has not is asked for when the run goes on.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from notebook_bcc.errors import RunRefused
-from notebook_bcc.lifecycle.data_files import FORMATS, SCRIPTS, DataWish, parquet_files
+from notebook_bcc.lifecycle.data_files import FORMATS, SCRIPTS, DataSpec, parquet_files
 from notebook_bcc.lifecycle.heads.head import Head
 from notebook_bcc.lifecycle.heads.reading import read_head
 from notebook_bcc.playbook.goals.tasks import TaskWords
@@ -45,37 +45,37 @@ def check_place(path: Path) -> None:
         raise RunRefused(f"data file {str(path)!r} cannot be read: you have no permission to")
 
 
-def check_data(wish: DataWish) -> None:
+def check_data(spec: DataSpec) -> None:
     """Raises RunRefused where the files show that something which was said about them is wrong."""
-    head = _readable(wish.data, read_head(wish.data, sheet=wish.sheet, table=wish.table), wish)
-    for target in wish.targets:
-        column = _check_column("--target", target, head, wish.data, exactly=False)
-        _check_varies(column, head, wish.data)
-    for option, column in (("--time", wish.time), ("--group", wish.group)):
+    head = _readable(spec.data, read_head(spec.data, sheet=spec.sheet, table=spec.table), spec)
+    for target in spec.targets:
+        column = _check_column("--target", target, head, spec.data, exactly=False)
+        _check_varies(column, head, spec.data)
+    for option, column in (("--time", spec.time), ("--group", spec.group)):
         if column:
-            _check_column(option, column, head, wish.data, exactly=True)
-    if wish.test is not None:
-        _check_test(wish.test, head, wish)
+            _check_column(option, column, head, spec.data, exactly=True)
+    if spec.test is not None:
+        _check_test(spec.test, head, spec)
 
 
-def check_task(tasks: Sequence[TaskWords], wish: DataWish) -> None:
+def check_task(tasks: Sequence[TaskWords], spec: DataSpec) -> None:
     """Raises RunRefused unless the playbook knows the task that was asked for, and is told what that is about."""
-    if not wish.task:
+    if not spec.task:
         return
-    task = next((one for one in tasks if one.name == wish.task), None)
+    task = next((one for one in tasks if one.name == spec.task), None)
     if task is None:
         names = [one.name for one in tasks]
         known = f"; the playbook has {', '.join(names)}" if names else "; the playbook has no tasks"
-        raise RunRefused(f"--task {wish.task!r} is not known{known}")
-    if task.asks and not wish.goal:
-        raise RunRefused(f"--task {wish.task} answers a question: give it with --goal")
-    if task.about and not (wish.targets or wish.goal):
-        raise RunRefused(f"--task {wish.task} is about a column: name it with --target")
+        raise RunRefused(f"--task {spec.task!r} is not known{known}")
+    if task.asks and not spec.goal:
+        raise RunRefused(f"--task {spec.task} answers a question: give it with --goal")
+    if task.about and not (spec.targets or spec.goal):
+        raise RunRefused(f"--task {spec.task} is about a column: name it with --target")
 
 
-def _readable(path: Path, head: Head, wish: DataWish) -> Head:
-    for option, part in (("--sheet", wish.sheet), ("--table", wish.table)):
-        if path == wish.data and part and head.parts is not None and part not in head.parts:
+def _readable(path: Path, head: Head, spec: DataSpec) -> Head:
+    for option, part in (("--sheet", spec.sheet), ("--table", spec.table)):
+        if path == spec.data and part and head.parts is not None and part not in head.parts:
             what = "sheet" if option == "--sheet" else "table"
             raise RunRefused(f"{option} {part!r}: {path.name!r} has no such {what}{_hint(part, head.parts)}")
     if head.problem:
@@ -87,18 +87,18 @@ def _check_column(option: str, wanted: str, head: Head, path: Path, *, exactly: 
     """The column that is meant, or an empty text where that cannot be told yet."""
     if head.names is None or (head.ascii_only and not wanted.isascii()):
         return ""
-    wish = " ".join(wanted.split())
-    if wish in head.names:
-        return wish
-    if exactly and any(wish.startswith(f"{name}_") for name in head.names):
+    sought = " ".join(wanted.split())
+    if sought in head.names:
+        return sought
+    if exactly and any(sought.startswith(f"{name}_") for name in head.names):
         return ""  # a part of that column, which the run makes
     # A target may be written in other letters, as long as it is clear: so the playbook's cells read it.
-    meant = [name for name in head.names if name.casefold() == wish.casefold()]
+    meant = [name for name in head.names if name.casefold() == sought.casefold()]
     if len(meant) == 1 and not exactly:
         return meant[0]
     if len(meant) > 1 and not exactly:
         raise RunRefused(f"{option} {wanted!r} may mean {_listed(meant)} of {path.name!r}; give the exact name")
-    raise RunRefused(f"{option} {wanted!r}: {path.name!r} has no such column{_hint(wish, head.names)}")
+    raise RunRefused(f"{option} {wanted!r}: {path.name!r} has no such column{_hint(sought, head.names)}")
 
 
 def _check_varies(column: str, head: Head, path: Path) -> None:
@@ -108,14 +108,14 @@ def _check_varies(column: str, head: Head, path: Path) -> None:
         raise RunRefused(f"--target {column!r}: the column {state} in {path.name!r}, so there is nothing to predict")
 
 
-def _check_test(path: Path, data: Head, wish: DataWish) -> None:
-    head = _readable(path, read_head(path), wish)
+def _check_test(path: Path, data: Head, spec: DataSpec) -> None:
+    head = _readable(path, read_head(path), spec)
     if not (_is_certain(head) and _is_certain(data)) or head.names is None or data.names is None:
         return
-    features = [name for name in data.names if name not in wish.targets]
+    features = [name for name in data.names if name not in spec.targets]
     if features and not set(features) & set(head.names):
         raise RunRefused(
-            f"--test {str(path)!r} has none of the columns of {wish.data.name!r}: it has {_listed(head.names)}, and a "
+            f"--test {str(path)!r} has none of the columns of {spec.data.name!r}: it has {_listed(head.names)}, and a "
             f"model would need {_listed(features)}"
         )
 
@@ -129,10 +129,10 @@ def _hint(wanted: str, names: Iterable[str], *, there: str = "It has") -> str:
     """What may have been meant, and what there is."""
     known = list(names)
     lower = {name.casefold(): name for name in reversed(known)}
-    wish = wanted.casefold()
+    sought = wanted.casefold()
     # Who has begun a name means that one, however much of it is missing.
-    begun = [name for name in known if wish and name.casefold().startswith(wish)][:_MEANT_SHOWN]
-    close = begun or [lower[one] for one in get_close_matches(wish, lower, _MEANT_SHOWN)]
+    begun = [name for name in known if sought and name.casefold().startswith(sought)][:_MEANT_SHOWN]
+    close = begun or [lower[one] for one in get_close_matches(sought, lower, _MEANT_SHOWN)]
     meant = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     return f"{meant or '.'} {there}: {_listed(known)}" if known else meant
 

@@ -41,7 +41,7 @@ _BETWEEN: Final[Mapping[str, str]] = {"en": ", ", "zh": "、"}
 
 
 @dataclass(frozen=True, slots=True)
-class DataWish:
+class DataSpec:
     """What a person said about the data. Empty texts were not said."""
 
     data: Path
@@ -87,29 +87,29 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted(path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts))
 
 
-def data_inputs(wish: DataWish) -> tuple[Input, ...]:
+def data_inputs(spec: DataSpec) -> tuple[Input, ...]:
     """The files of the run under the names they get in its working directory. Raises RunRefused."""
-    format_of(wish.data)
-    files = _files_of(wish.data, name=f"{INPUTS_FOLDER}/{_data_name(wish)}")
-    if wish.test is not None:
-        format_of(wish.test)
-        files += _files_of(wish.test, name=f"{INPUTS_FOLDER}/{_test_name(wish.test, wish)}")
+    format_of(spec.data)
+    files = _files_of(spec.data, name=f"{INPUTS_FOLDER}/{_data_name(spec)}")
+    if spec.test is not None:
+        format_of(spec.test)
+        files += _files_of(spec.test, name=f"{INPUTS_FOLDER}/{_test_name(spec.test, spec)}")
     return tuple(files)
 
 
-def told_inputs(wish: DataWish) -> dict[str, Any]:
+def inputs_variable(spec: DataSpec) -> dict[str, Any]:
     """What the run is told about its data, in its variable `inputs`; what was not said is not there."""
-    data = f"{INPUTS_FOLDER}/{_data_name(wish)}"
-    said: dict[str, Any] = {"data": data, "format": format_of(wish.data), "lang": wish.lang}
-    if wish.test is not None:
-        said["test"] = f"{INPUTS_FOLDER}/{_test_name(wish.test, wish)}"
-    if wish.targets:
-        said |= target_inputs(wish.targets)
+    data = f"{INPUTS_FOLDER}/{_data_name(spec)}"
+    said: dict[str, Any] = {"data": data, "format": format_of(spec.data), "lang": spec.lang}
+    if spec.test is not None:
+        said["test"] = f"{INPUTS_FOLDER}/{_test_name(spec.test, spec)}"
+    if spec.targets:
+        said |= target_inputs(spec.targets)
     for name in ("goal", "time", "group", "kind", "sheet", "table"):
-        if value := getattr(wish, name):
+        if value := getattr(spec, name):
             said[name] = value
-    if wish.task:
-        said[TASK_INPUT] = wish.task
+    if spec.task:
+        said[TASK_INPUT] = spec.task
     return said
 
 
@@ -125,11 +125,11 @@ def answer_inputs(answers: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return dict(said) | (target_inputs(targets) if targets else {})
 
 
-def default_goal(wish: DataWish) -> str:
+def default_goal(spec: DataSpec) -> str:
     """A goal in the run's language, for somebody who has named none."""
-    with_target, without = _GOALS[wish.lang]
-    target = _BETWEEN[wish.lang].join(wish.targets)
-    return (with_target if target else without).format(target=target, data=_data_name(wish))
+    with_target, without = _GOALS[spec.lang]
+    target = _BETWEEN[spec.lang].join(spec.targets)
+    return (with_target if target else without).format(target=target, data=_data_name(spec))
 
 
 def _files_of(path: Path, *, name: str) -> list[Input]:
@@ -138,19 +138,19 @@ def _files_of(path: Path, *, name: str) -> list[Input]:
     return [Input(source=file, name=f"{name}/{file.relative_to(path).as_posix()}") for file in parquet_files(path)]
 
 
-def _data_name(wish: DataWish) -> str:
+def _data_name(spec: DataSpec) -> str:
     # `.` and `..` have names as well.
-    return os.path.basename(os.path.abspath(wish.data))
+    return os.path.basename(os.path.abspath(spec.data))
 
 
-def _test_name(test: Path, wish: DataWish) -> str:
-    return _free_name(test.name, taken=_data_name(wish))
+def _test_name(test: Path, spec: DataSpec) -> str:
+    return _free_name(test.name, taken=_data_name(spec))
 
 
-def default_name(wish: DataWish) -> str:
+def default_name(spec: DataSpec) -> str:
     """What a run is called that nobody has named: as its data file, after the folder if many files have that name."""
-    stem = wish.data.name.partition(".")[0]
-    folder = wish.data.absolute().parent.name
+    stem = spec.data.name.partition(".")[0]
+    folder = spec.data.absolute().parent.name
     return f"{folder}-{stem}" if stem.casefold() in _COMMON_NAMES and folder else stem
 
 

@@ -173,6 +173,8 @@ def _in_words(error: CellError) -> str:
         return f"line {fields[2]} has {fields[3]} fields where there should be {fields[1]}"
     if columns := _COLUMNS.search(error.message):
         return f"it has {columns[2]} columns where {columns[1]} are needed"
+    if error.name == "AttributeError" and "predict_proba" in error.message:
+        return "the model predicts numbers, and only classes have probabilities"
     match error.name:
         case "UnicodeDecodeError":
             return "it is not text in the encoding of the run's file"

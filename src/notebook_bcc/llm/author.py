@@ -59,8 +59,8 @@ class Author:
         not be told."""
         if sum(map(estimate_tokens, frame.contents)) > self.limits.answer_tokens:
             return True
-        told = sharing(request, level=self.share)
-        return frame.is_prose and (self.share == "none" or not facts_of(frame, told))
+        shared = sharing(request, level=self.share)
+        return frame.is_prose and (self.share == "none" or not facts_of(frame, shared))
 
     async def write(self, request: Request, frame: Frame, attempt: Attempt) -> AsyncGenerator[Generated, None]:
         """The model's actions between those of the frame.

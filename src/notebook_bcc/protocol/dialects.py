@@ -190,10 +190,10 @@ def _run_from_v1(fields: Json) -> list[Json]:
         return [{"action": "exec", **fields}]
     source = fields.pop("content") if "content" in fields else fields.pop("code")
     fields.pop("content_type", None)
-    wishes = {name: fields.pop(name) for name in _RUN_FIELDS if name in fields}
+    flags = {name: fields.pop(name) for name in _RUN_FIELDS if name in fields}
     return [
         {"action": "add", "shot_type": "action", "content": source, **fields},
-        {"action": "exec", "codecell_id": LAST_ADDED_CELL, **wishes},
+        {"action": "exec", "codecell_id": LAST_ADDED_CELL, **flags},
     ]
 
 
@@ -222,9 +222,9 @@ def _joined(previous: Json, action: Mapping[str, Any]) -> Json | None:
         return None
     if action.keys() - {"action", "codecell_id", *_RUN_FIELDS} or previous.keys() & {"codecell_id", *_RUN_FIELDS}:
         return None
-    wishes = {name: action[name] for name in _RUN_FIELDS if name in action}
+    flags = {name: action[name] for name in _RUN_FIELDS if name in action}
     kept = {name: value for name, value in previous.items() if name not in ("type", "content_type")}
-    return {"type": "execute_code", **kept, **wishes}
+    return {"type": "execute_code", **kept, **flags}
 
 
 def _without_removed(fields: Json) -> Json:

@@ -30,7 +30,7 @@ class Artifact(Message):
 
 
 class Promotion(Message):
-    """The wish to promote a temporary variable."""
+    """The request to promote a temporary variable."""
 
     variable: str = Field(min_length=1)
     artifact_id: str = Field(pattern=r"^[^@]+@[^@]+$")

@@ -115,7 +115,7 @@ def _sort(item: Generated, actions: list[dict[str, Any]], warnings: list[str]) -
         return
     data = item.data.to_dict() if isinstance(item.data, ActionBase) else item.data
     try:
-        # What the planner did not say is not said for it: `exec` alone has three wishes that default.
+        # What the planner did not say is not said for it: `exec` alone has three fields that default.
         actions.append(parse_action(data).model_dump(mode="json", exclude_unset=True, by_alias=True))
     except ActionMalformed:
         if isinstance(data, Mapping):

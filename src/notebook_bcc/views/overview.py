@@ -101,7 +101,7 @@ def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
         **({"answered": stopped.answered} if stopped is not None and stopped.reason == "completed" else {}),
         **({"verified": was_verified(summary.folder)} if summary.status == "completed" else {}),
         "pid": summary.holder.pid if summary.holder is not None else None,
-        "notebook": str(summary.folder.delivered),
+        "notebook": _notebook(summary.folder) or str(summary.folder.delivered),
         "delivery": _delivery(summary.folder) or None,
         **({"models": models_used(state)} if state.spent.calls else {}),
         **({"data": data} if data else {}),
@@ -138,8 +138,8 @@ def rows_of(summary: RunSummary, state: RunState, words: Words, *, typed: str) -
         ("models", _models(state)),
         ("started", _local(state.started_at)),
         ("last", _local(state.at)),
-        ("notebook", str(summary.folder.delivered) if summary.folder.delivered.exists() else ""),
-        ("delivery", _delivery(summary.folder)),
+        ("notebook", _notebook(summary.folder)),
+        ("delivery", _delivery(summary.folder) + _whether_moved(summary.folder)),
         *_change_rows(state),
         ("next", _next_command(summary, state, typed)),
     ]
@@ -153,10 +153,20 @@ def _change_rows(state: RunState) -> list[tuple[str, str]]:
     )
 
 
+def _notebook(folder: RunFolder) -> str:
+    """Where the notebook is: the run keeps one of its own when what was delivered is moved away."""
+    return next((str(path) for path in (folder.delivered, folder.notebook) if path.exists()), "")
+
+
 def _delivery(folder: RunFolder) -> str:
     """The file or folder of `--out`, which gets everything when the run ends."""
     wanted = folder.destination
     return str(wanted.folder or wanted.file or "")
+
+
+def _whether_moved(folder: RunFolder) -> str:
+    has_gone = folder.notebook.exists() and not folder.delivered.exists()
+    return " (moved or deleted since)" if has_gone else ""
 
 
 def _models(state: RunState) -> str:

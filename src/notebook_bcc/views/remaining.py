@@ -72,7 +72,7 @@ class Remaining:
         """Called for every entry: cheap."""
         match entry.record:
             case PlanningAnswered() as record:
-                self._told(record.response.metadata)
+                self._estimated(record.response.metadata)
             case ActionCompleted(executed=str() as cell) as record:
                 self._cells[cell] = record.seconds
             case Transitioned() as record:
@@ -117,7 +117,7 @@ class Remaining:
         now = self._waits_since if self._waits_since is not None else self._clock()
         return now - self._waited
 
-    def _told(self, metadata: ResponseMetadata) -> None:
+    def _estimated(self, metadata: ResponseMetadata) -> None:
         # An answer without an estimate leaves the one before it in force.
         if metadata.estimated_remaining_seconds is None:
             return

@@ -85,7 +85,7 @@ class ActionExecutor:
             running.cancel()
             await asyncio.wait((running,))
             if not running.cancelled() and running.exception() is None:
-                # It had ended when the wish to stop came: what came of it is kept.
+                # It had ended when it was asked to stop: what came of it is kept.
                 yield running.result()
             raise
         finally:

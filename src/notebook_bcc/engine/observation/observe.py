@@ -29,9 +29,9 @@ _LAST_OUTPUT_CHARS = 500
 _CELLS_SENT = 200
 # Of what is completed the newest are told in full. A step has at most 30 behaviors unless somebody allows more: those
 # of the current step are all told.
-_STAGES_TOLD, _STEPS_TOLD, _BEHAVIORS_TOLD = 3, 5, 30
+_STAGES_LISTED, _STEPS_LISTED, _BEHAVIORS_LISTED = 3, 5, 30
 _COMPLETED_LISTED = 200
-_TAKEN_TOLD = 20
+_TAKEN_LISTED = 20
 _CELLS_LOOKED_AT, _FIGURES_TOLD = 12, 2
 _VARIABLES_SHOWN = 1000
 
@@ -70,10 +70,10 @@ def _location(state: RunState) -> Location:
             behavior_iteration=position.iteration,
         ),
         progress=Progress(
-            stages=_level(state.stages, position.stage_id, state.remaining_stages, told=_STAGES_TOLD),
-            steps=_level(state.steps, position.step_id, state.remaining_steps, told=_STEPS_TOLD),
+            stages=_level(state.stages, position.stage_id, state.remaining_stages, limit=_STAGES_LISTED),
+            steps=_level(state.steps, position.step_id, state.remaining_steps, limit=_STEPS_LISTED),
             behaviors=_level(
-                state.behaviors, position.behavior_id, (), told=_BEHAVIORS_TOLD, iteration=position.iteration
+                state.behaviors, position.behavior_id, (), limit=_BEHAVIORS_LISTED, iteration=position.iteration
             ),
         ),
         goals=Goals(
@@ -86,12 +86,12 @@ def _location(state: RunState) -> Location:
 
 
 def _level(
-    level: LevelState, current: str | None, remaining: tuple[str, ...], *, told: int, iteration: int | None = None
+    level: LevelState, current: str | None, remaining: tuple[str, ...], *, limit: int, iteration: int | None = None
 ) -> LevelProgress:
     listed = level.completed[-_COMPLETED_LISTED:]
-    older, newest = listed[:-told], listed[-told:]
+    older, newest = listed[:-limit], listed[-limit:]
     return LevelProgress(
-        completed=(*map(condensed, older), *map(_told, newest)),
+        completed=(*map(condensed, older), *map(_shortened, newest)),
         completed_left_out=len(level.completed) - len(listed) or None,
         current=current,
         remaining=remaining,
@@ -101,12 +101,12 @@ def _level(
     )
 
 
-def _told(item: CompletedItem) -> CompletedItem:
+def _shortened(item: CompletedItem) -> CompletedItem:
     """A step of many behaviors has as many lines about what was done: the newest are told, the others counted."""
-    more = len(item.actions_taken) - _TAKEN_TOLD
+    more = len(item.actions_taken) - _TAKEN_LISTED
     if more <= 0:
         return item
-    taken = (f"[... {more} earlier ones ...]", *item.actions_taken[-_TAKEN_TOLD:])
+    taken = (f"[... {more} earlier ones ...]", *item.actions_taken[-_TAKEN_LISTED:])
     return item.model_copy(update={"actions_taken": taken})
 
 

@@ -105,9 +105,9 @@ class Ledger:
             if size > _LARGEST and messages:
                 content["more"] = True
                 break
-            messages.append(_told(entry))
+            messages.append(_as_json(entry))
         content["messages"] = messages
-        content["replies"] = [] if content["more"] else [_told(entry) for entry in entries if entry[0] is None]
+        content["replies"] = [] if content["more"] else [_as_json(entry) for entry in entries if entry[0] is None]
         self._session.send(stream, _ANSWER, content, request, ident)
 
     def _begin(self, cell: str, source: str) -> None:
@@ -133,5 +133,5 @@ class Ledger:
             self._bytes -= len(self._entries.popleft()[3])
 
 
-def _told(entry: tuple[int | None, str, str, bytes]) -> list[Any]:
+def _as_json(entry: tuple[int | None, str, str, bytes]) -> list[Any]:
     return [*entry[:3], bytes(entry[3]).decode("utf-8")]

@@ -13,7 +13,7 @@ _MOST_TABLES = 200
 
 
 def sqlite_head(path: Path, *, table: str = "") -> Head:
-    """The tables, and the names of the columns of the wanted one; without a wish, of all of them together."""
+    """The tables, and the names of the columns of the wanted one; without one, of all of them together."""
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)) as database:
             found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()

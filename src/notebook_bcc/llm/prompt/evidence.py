@@ -83,7 +83,7 @@ def attempt_of(request: Request) -> Attempt:
 
 
 def language_of(request: Request, default: Language) -> Language:
-    """The language of the goal is the language of the notebook; an explicit wish of the run stands above it."""
+    """The language of the goal is the language of the notebook; the language that the run was given stands above it."""
     given = request.observation.context.variables.get(INPUTS)
     wanted = given.get("lang") if isinstance(given, dict) else None
     if wanted == "en" or wanted == "zh":
@@ -117,10 +117,10 @@ def images_of(request: Request, *, share: Share) -> tuple[ChatImage, ...]:
     """The figures as pictures: only where all values may be told, and the client was told to send them."""
     if share != "values":
         return ()
-    told = sharing(request, level=share)
+    shared = sharing(request, level=share)
     kinds: dict[str, Literal["image/png", "image/jpeg"]] = {"image/png": "image/png", "image/jpeg": "image/jpeg"}
     return tuple(
-        ChatImage(kinds[one.media_type], one.data, caption=told.figure(one))
+        ChatImage(kinds[one.media_type], one.data, caption=shared.figure(one))
         for one in figures_of(request)
         if one.data and one.media_type in kinds
     )
@@ -143,7 +143,7 @@ def parts_of(
     `frame` is what the base planner would write. With `suggest` it is shown, unless nothing may be told of the data,
     which its templates are filled in with. Where no file is to be read, none is named: the model would read it again.
     """
-    told = sharing(_without_ours(request), level=share)
+    shared = sharing(_without_ours(request), level=share)
     files = frame.files if frame is not None else ()
     prose = frame is not None and frame.is_prose
     reads_files = frame is None or not frame.contents or any("read_" in cell for cell in frame.cells)
@@ -152,11 +152,11 @@ def parts_of(
     levels = [level.focus for level in (progress.stages, progress.steps, progress.behaviors) if level is not None]
     effects = request.observation.context.effects
     shown = [text for text in map(_text, (*effects.history, *effects.current)) if "<Figure" not in text]
-    printed = [without_gaps(told.effect(text)) for text in shown]
+    printed = [without_gaps(shared.effect(text)) for text in shown]
     small = max(60, tokens // 12)
 
     def ours(*texts: str | None) -> Part:
-        return Part([told.words(text) for text in texts if text], tokens=small, data=False)
+        return Part([shared.words(text) for text in texts if text], tokens=small, data=False)
 
     def data(name: str, entries: Sequence[str]) -> Part:
         return Part(entries, tokens=max(80, int(tokens * _SHARES[name])))
@@ -176,25 +176,25 @@ def parts_of(
             data=False,
         ),
         "variables": data(
-            "variables", [one for one in told.variables() if reads_files or not one.startswith(f"{INPUTS}")]
+            "variables", [one for one in shared.variables() if reads_files or not one.startswith(f"{INPUTS}")]
         ),
         "effects": data("effects", printed),
-        "figures": data("effects", [told.figure(one) for one in figures_of(request)]),
-        "problems": data("problems", [_problem(told, one) for one in problems]),
-        "suggestion": data("suggestion", [] if frame.is_prose else _draft(frame, told)),
-        "facts": data("suggestion", facts_of(frame, told) if frame.is_prose else []),
+        "figures": data("effects", [shared.figure(one) for one in figures_of(request)]),
+        "problems": data("problems", [_problem(shared, one) for one in problems]),
+        "suggestion": data("suggestion", [] if frame.is_prose else _draft(frame, shared)),
+        "facts": data("suggestion", facts_of(frame, shared) if frame.is_prose else []),
     }
     if repair is not None:
         trace = "\n".join([*repair.traceback, f"{repair.error_name}: {repair.error}"])
-        parts["code"] = data("code", [told.code(repair.source)])
-        parts["error"] = Part([told.error(trace, source=repair.source)], tokens=max(80, tokens // 6))
+        parts["code"] = data("code", [shared.code(repair.source)])
+        parts["error"] = Part([shared.error(trace, source=repair.source)], tokens=max(80, tokens // 6))
     return parts
 
 
-def _problem(told: Sharing, text: str) -> str:
+def _problem(shared: Sharing, text: str) -> str:
     """What was wrong, as it may be told: an error may quote data, a sentence of the plan may name what it holds."""
     said = ACTION_PREFIX.sub("", text)
-    return told.error(said) if is_error(said) else told.words(text)
+    return shared.error(said) if is_error(said) else shared.words(text)
 
 
 def _without_ours(request: Request) -> Request:
@@ -207,9 +207,9 @@ def _without_ours(request: Request) -> Request:
     return request.model_copy(update={"observation": observation})
 
 
-def facts_of(frame: Frame, told: Sharing) -> list[str]:
+def facts_of(frame: Frame, shared: Sharing) -> list[str]:
     """The sentences of a base planner's texts that may be told whole."""
-    sentences = [one for text in frame.contents for one in _SENTENCE_END.split(told.code(text))]
+    sentences = [one for text in frame.contents for one in _SENTENCE_END.split(shared.code(text))]
     return [one for one in sentences if one.strip() and WITHHELD not in one]
 
 
@@ -218,13 +218,13 @@ def without_gaps(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not _GAP.search(line))
 
 
-def _draft(frame: Frame, told: Sharing) -> list[str]:
+def _draft(frame: Frame, shared: Sharing) -> list[str]:
     """What the base planner would write, in the form in which the model answers."""
     pieces: list[tuple[str, str]] = []
     for content in frame.contents:
         if content in frame.cells:
-            pieces.append(("code", told.code(content)))
-        elif said := " ".join(facts_of(Frame(contents=(content,)), told)):
+            pieces.append(("code", shared.code(content)))
+        elif said := " ".join(facts_of(Frame(contents=(content,)), shared)):
             pieces.append(("text", said))
     return [json.dumps({"kind": kind, "content": content}, ensure_ascii=False) for kind, content in pieces]
 

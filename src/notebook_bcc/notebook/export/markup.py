@@ -77,7 +77,7 @@ class Markup:
         self._escaping = _parser(html=False)
 
     def render(self, source: str, *, attachments: Mapping[str, Any] | None = None, anchor: str = "") -> str:
-        """The HTML of a markdown cell. `anchor` is wished for its first heading."""
+        """The HTML of a markdown cell. `anchor` is the one of its first heading, if that is free."""
         return self._rendered(self._trusting, source, attachments or {}, anchor)
 
     def render_text(self, source: str) -> str:
@@ -92,13 +92,13 @@ class Markup:
             self._collect_headings(tokens, kept, anchor)
         return kept.restored(safe_html(parser.renderer.render(tokens, parser.options, env)))
 
-    def _collect_headings(self, tokens: Sequence[Token], kept: _Placeholders, wish: str) -> None:
+    def _collect_headings(self, tokens: Sequence[Token], kept: _Placeholders, anchor_wanted: str) -> None:
         for place, token in enumerate(tokens):
             if token.type != "heading_open":
                 continue
             text = _plain(tokens[place + 1])
-            anchor = self._free_anchor(wish or _SLUG.sub("-", text).strip("-").lower() or "heading")
-            wish = ""
+            anchor = self._free_anchor(anchor_wanted or _SLUG.sub("-", text).strip("-").lower() or "heading")
+            anchor_wanted = ""
             self.headings.append(Heading(level=int(token.tag[1:]), text=text, anchor=anchor))
             token.meta["anchor"] = kept.keep(f'<a class="anchor" id="{escape(anchor)}"></a>')
 

@@ -41,10 +41,10 @@ def retry_after(headers: httpx2.Headers, *, now: float) -> float | None:
     A date is measured from the server's own `Date`: whether its clock agrees with ours does not matter. A date that
     has passed says nothing, and the usual backoff is better than an immediate retry.
     """
-    wish = headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(wish):
-        return min(float(wish), LONGEST_RETRY_AFTER)
-    at = _moment(wish)
+    given = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(given):
+        return min(float(given), LONGEST_RETRY_AFTER)
+    at = _moment(given)
     if at is None:
         return None
     said = _moment(headers.get("date", ""))

@@ -126,7 +126,7 @@ def _cell_id(item: Values, name: str) -> dict[str, str]:
 
 
 def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, Any]:
-    """The cell; `flag` is the one wish about its appearance that may stand beside it."""
+    """The cell; `flag` is the one remark about its appearance that may stand beside it."""
     made = {"action": "add", "content": _text(item, head), "shot_type": shot_type, **_cell_id(item, "id")}
     extra: dict[str, Any] = {flag: True} if flag not in ("", ABSTRACT) and _flag(item, flag, False) else {}
     if flag == ABSTRACT:

@@ -42,7 +42,7 @@ class Note:
 
 
 @dataclass(slots=True)
-class Course:
+class Transcript:
     """Filled while the workflow is driven; read by the checks afterwards."""
 
     plan: Workflow | None = None
