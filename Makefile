@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect model-runs test-llm conform kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect goals model-runs test-llm conform kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -90,6 +90,9 @@ score: $(VENV)/.demo-ready ## run the playbook on the public tables in NBCC_DATA
 
 detect: $(VENV)/.demo-ready ## run 128 generated tables with known truth as far as the integrity stage: traps found, false alarms (SEED=7; 20 minutes)
 	$(RUN) benchmarks.detect --seed $(SEED) --held-back with --out docs/detection.md
+
+goals: $(VENV)/.demo-ready ## ask 45 goals in words, English and Chinese, of generated tables with known truth (SEED=7; an hour)
+	$(RUN) benchmarks.goals --seed $(SEED) --out docs/goals.md
 
 model-runs: $(VENV)/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
 	@test -n "$$NBCC_MODEL" || { echo 'make model-runs needs NBCC_MODEL, such as http://127.0.0.1:PORT/v1#NAME.' >&2; exit 1; }

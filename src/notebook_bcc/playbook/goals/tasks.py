@@ -76,10 +76,10 @@ def task_of(goal: str, tasks: Sequence[TaskWords]) -> TaskWords | None:
         for at, length in _places(tokens, task.words)
         if at <= measured
     ]
-    if found:
-        task = min(found, key=lambda each: each[:3])[3]
-        return task if task.about or not rest_of(goal, task) else asks
-    told = asks is not None and any(_places(tokens, asks.words))
+    meant = (task for *_, task in sorted(found, key=lambda each: each[:3]) if task.about or not rest_of(goal, task))
+    if (task := next(meant, None)) is not None:
+        return task
+    told = bool(found) or (asks is not None and any(_places(tokens, asks.words)))
     return asks if told or is_question(goal) else None
 
 
