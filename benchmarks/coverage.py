@@ -19,11 +19,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 import notebook_bcc
 from notebook_bcc.kernel.inside.probe import Values, encode
@@ -54,7 +54,7 @@ def _logistic(luck: Any) -> Any:
 
 
 def _normal(luck: Any) -> Any:
-    return ndtri(luck)
+    return np.vectorize(NormalDist().inv_cdf)(luck)
 
 
 FAMILIES = (
