@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect goals model-runs test-llm conform kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect goals coverage-of-intervals model-runs test-llm conform kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
@@ -15,6 +15,7 @@ TESTS ?=
 TABLES ?= penguins titanic
 SEED ?= 1
 SAMPLE ?= 100
+TABLES_EACH ?= 6
 
 # The environment that is made and used.
 VENV := .venv
@@ -29,7 +30,7 @@ help: ## print this list
 	@echo 'Notebook-BCC. A fresh machine needs only `make demo` and `make test`.'
 	@echo
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
-		printf '  make %-13s %s\n' "$$name" "$$text"; done
+		printf '  make %-22s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.demo-ready ## analyse a bundled table: an executed notebook, a report, a model
 	@mkdir -p $(DEMO)
@@ -93,6 +94,9 @@ detect: $(VENV)/.demo-ready ## run 128 generated tables with known truth as far 
 
 goals: $(VENV)/.demo-ready ## ask 45 goals in words, English and Chinese, of generated tables with known truth (SEED=7; an hour)
 	$(RUN) benchmarks.goals --seed $(SEED) --out docs/goals.md
+
+coverage-of-intervals: $(VENV)/.demo-ready ## how often the 95 % interval holds the true score, on generated tables (hours; TABLES_EACH=2 is quicker)
+	OMP_WAIT_POLICY=PASSIVE $(RUN) benchmarks.coverage --tables $(TABLES_EACH) --out docs/intervals.md
 
 model-runs: $(VENV)/.dev-ready ## run the model NBCC_MODEL on tables in NBCC_DATA, 10 times each (TABLES="penguins titanic"; hours)
 	@test -n "$$NBCC_MODEL" || { echo 'make model-runs needs NBCC_MODEL, such as http://127.0.0.1:PORT/v1#NAME.' >&2; exit 1; }

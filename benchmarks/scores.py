@@ -157,13 +157,17 @@ def _ratio(result: Result, measure: str) -> float | None:
 
 
 def _too_proud(result: Result) -> float | None:
-    """By how many of its own standard errors the score it gives itself is better than the independent one."""
+    """By how many standard errors the score it gives itself is better than the independent one.
+
+    The independent score has an error too: it rests on so many rows as the table has to predict.
+    """
     measure, error = result.own.get("metric", ""), result.own.get("standard_error")
     theirs = result.independent.get(measure)
     if theirs is None or not error:
         return None
     better = theirs - result.own["score"] if measure in LOWER_IS_BETTER else result.own["score"] - theirs
-    return float(better / error)
+    tested = result.own.get("rows", {}).get("tested", 0)
+    return float(better / (error * (1 + tested / result.rows) ** 0.5 if result.rows else error))
 
 
 def holds(result: Result) -> bool:

@@ -106,7 +106,7 @@ def test_the_summary_is_shown_without_the_marks_of_its_file(
     tmp_path: Path, lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scored: dict[str, Any] = {"estimate": 0.8146, "estimate_se": 0.03, "estimate_low": 0.7569, "estimate_high": 0.8723}
-    scored |= {"holdout_score": 0.81, "verdict": "better"}
+    scored |= {"holdout_score": 0.81, "verdict": "better", "tested_rows": 891}
     given = {"target": "y", "naive_estimate": 0.618, "cv_score": 0.8471, "other_scores": {}, "split_kind": "random"}
     counted = {"train_rows": 713, "holdout_rows": 178, "chosen": {"trees": 1.0}, "dropped_columns": {}, "y": None}
     facts = {"task": "binary", "metric": "accuracy", "leaks": {}, "split_kind": "random"}

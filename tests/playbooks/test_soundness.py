@@ -138,9 +138,10 @@ def test_the_interval_of_skewed_errors_lies_around_the_truth_and_never_at_zero()
         tested = pd.DataFrame({"row": np.arange(300), "fold": -1, "actual": misses, "guess": 0.0, "naive": 0.1})
         played = Rehearsal()
         played.names |= {
-            "np": np, "pd": pd, "task": "regression", "metric": "rmse", "split_kind": "time", "holdout_score": 1.0,
+            "np": np, "pd": pd, "task": "regression", "metric": "rmse", "split_kind": "random", "holdout_score": 1.0,
             "cv_score": 1.0, "tested": tested.assign(unit=tested["row"]), "plain_number": str,
-            "tested_rows": 300, "holdout_rows": 300,
+            "tested_rows": 300, "holdout_rows": 300, "fold_count": 5, "blended": None,
+            "by_fold": lambda forecast: [2.0, 2.1, 1.9, 2.0, 2.1],
         }  # fmt: skip
         found = carry_out(played, ["predict_interval"])
         truth = np.sqrt(np.exp(2) - np.exp(1))
@@ -296,3 +297,16 @@ def test_parts_of_one_date_and_near_copies_are_shuffled_together_and_noise_is_no
         found = carry_out(played, ["predict_teams", "predict_importance"])
     assert set(found["importance_top"]) == {"day", "size + size_cm"}
     assert all(found["importance_luck"][name] > 0 for name in found["importance_top"])
+
+
+@pytest.mark.parametrize(("task", "other"), [("regression", "ridge"), ("binary", "logistic")])
+def test_lightgbm_is_tried_in_the_same_folds_where_it_is_installed_and_gives_the_same_each_time(
+    task: str, other: str
+) -> None:
+    pytest.importorskip("lightgbm")
+    table, draws = rows_of(300)
+    table["y"] = table["a"] + draws.normal(size=300)
+    if task == "binary":
+        table["y"] = (table["y"] > 0).astype(int)
+    first, second = (scored(notebook(table, task), other, "lightgbm")["forecasts"]["lightgbm"] for _ in range(2))
+    assert (first == second).all()

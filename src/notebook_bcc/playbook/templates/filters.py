@@ -24,7 +24,7 @@ def number_text(value: Any, decimals: int | None = None) -> str:
     if not math.isfinite(number):
         return _NOT_A_NUMBER
     if decimals is not None:
-        return f"{number:,.{_small(decimals, 12)}f}"
+        return _no_minus_zero(f"{number:,.{_small(decimals, 12)}f}")
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     if abs(number) >= 1000:
@@ -35,10 +35,14 @@ def number_text(value: Any, decimals: int | None = None) -> str:
     return f"{number:.4g}"
 
 
+def _no_minus_zero(text: str) -> str:
+    return text if text.strip("-0.,") else text.removeprefix("-")
+
+
 def percent_text(value: Any, decimals: int = 1, *, lang: str = "en") -> str:
     """0.123 as 12.3 %."""
     number = _number(value)
-    text = f"{100 * number:.{_small(decimals, 12)}f}" if math.isfinite(number) else _NOT_A_NUMBER
+    text = _no_minus_zero(f"{100 * number:.{_small(decimals, 12)}f}") if math.isfinite(number) else _NOT_A_NUMBER
     return f"{text}%" if lang == "zh" else f"{text} %"
 
 

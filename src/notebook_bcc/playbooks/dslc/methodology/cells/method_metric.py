@@ -38,4 +38,6 @@ def score(actual, predicted):
 
 def plain_number(value):
     """11,940 or 0.8153: as people write it, without powers of ten."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if value is None or value != value:  # not a number
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"

@@ -39,10 +39,15 @@ least = max(least, abs(np.log(holdout_score / cv_score)))
 #% endif
 sums, naive_sums, rows = totals.T
 middle, spread = log_mean(sums, rows)
-# A few large errors make most of the mean: it is as uncertain as so few numbers are, and the worst may be yet to come.
+# A few large errors make most of the mean: it is as uncertain as so few numbers are.
 step = student.ppf(0.975, max(2, sums.sum() ** 2 / (sums**2).sum() - 1))
+#% if v.split_kind == "time"
+upper, upper_spread = middle, spread
+#% else
+# The worst may be yet to come: one more, twice as bad in its square.
 worst = 2 * (sums / rows).max() * rows.mean()
 upper, upper_spread = log_mean(np.append(sums, worst), np.append(rows, rows.mean()))
+#% endif
 estimate, naive_estimate = (round(float(np.sqrt(one.sum() / rows.sum())), 6) for one in (sums, naive_sums))
 estimate_se = round(estimate * float(spread) / 2, 6)
 estimate_low, estimate_high = (round(float(np.exp(one / 2)), 6) for one in (middle - step * spread, upper + step * upper_spread))

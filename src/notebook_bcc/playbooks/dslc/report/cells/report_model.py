@@ -82,6 +82,9 @@ packages.append(f"pyarrow=={version('pyarrow')}")
 #% elif format == "excel"
 packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]
 #% endif
+#% if "lightgbm" in v.chosen
+packages.append(f"lightgbm=={version('lightgbm')}")
+#% endif
 # The model does without it, the notebook and its script do not.
 packages.append(f"matplotlib=={version('matplotlib')}")
 lines = [f"# Python {final_model.versions_['python']}", *packages]

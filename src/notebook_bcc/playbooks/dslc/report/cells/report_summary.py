@@ -20,7 +20,11 @@ summary = {
     "cross_validation": cv_score,
     "other_scores": other_scores,
     "split": split_kind,
+    #% if v.task == "multilabel"
     "rows": {"learnt from": train_rows, "set aside": holdout_rows},
+    #% else
+    "rows": {"learnt from": train_rows, "set aside": holdout_rows, "tested": tested_rows},
+    #% endif
     "model": chosen,
     #% if "test" in inputs and v.test_problem | default("")
     "predictions": None,

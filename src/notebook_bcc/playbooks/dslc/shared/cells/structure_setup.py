@@ -11,7 +11,8 @@ import pandas as pd
 
 Path("figures").mkdir(exist_ok=True)
 pd.set_option("display.max_columns", 20, "display.max_colwidth", 60, "display.width", 160)
-pd.set_option("display.float_format", "{:,.6g}".format)
+# Four digits stay together: a year is no 2,018.
+pd.set_option("display.float_format", lambda value: f"{value:{'' if abs(value) < 10_000 else ','}.6g}")
 # Where a package lies on this machine is no news either.
 warnings.formatwarning = lambda message, category, *where, **more: f"{category.__name__}: {message}\n"
 np.random.seed(0)  # what is drawn by chance is drawn the same way each time
