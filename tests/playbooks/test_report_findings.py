@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 from notebook_bcc.playbook.templates.environment import Kind, Templates
 from notebook_bcc.protocol.cells import Bar
@@ -97,6 +98,15 @@ def test_what_the_model_relies_on_comes_first() -> None:
     assert [one["column"] for one in play.names["findings"]] == ["months", "contract"]
 
 
+def test_a_date_that_the_model_relies_on_is_told_by_its_part() -> None:
+    table = customers()
+    table["began"] = pandas.Timestamp("2024-01-01") + pandas.to_timedelta(table["months"], "D")
+    table["began_day"] = table["months"]
+    told = {"contract": 0.5, "began_day": 0.4}
+    play = found(table, "left", "binary", importance_top={"began": 0.2}, association=told)
+    assert [one["column"] for one in play.names["findings"]] == ["began_day", "contract"]
+
+
 def test_noise_is_no_finding_in_either_direction() -> None:
     chance = numpy.random.default_rng(7)
     for _ in range(30):
@@ -125,3 +135,10 @@ def test_a_year_has_no_comma_and_a_flag_is_said_as_it_is() -> None:
 def test_the_same_is_said_in_chinese() -> None:
     play = found(customers(), "left", "binary", lang="zh")
     assert sentences(play)[0].startswith("**`contract` 为 monthly 的行中，")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_bold_is_read_as_bold(lang: str) -> None:
+    told = sentences(found(customers(), "left", "binary", lang=lang))
+    assert told
+    assert all("**" not in MarkdownIt("commonmark").render(one) for one in told)

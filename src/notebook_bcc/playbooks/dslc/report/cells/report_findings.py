@@ -53,7 +53,9 @@ def compared(name, outcome):
 findings, shown, said = [], [], set()
 #% set alike = v.correlated_groups | default([]) if v.correlated_groups is not string else []
 #% if v.importance_top is mapping and v.importance_top | length > 0
-likely = [name for name in [*importance_top, *association] if name in df_clean]
+# A date is told by that part of it which tells most.
+parts_of = {name: [part for part in association if part == name or part.startswith(f"{name}_")][:1] for name in importance_top}
+likely = [*(part for parts in parts_of.values() for part in parts), *association]
 #% else
 likely = [*association]
 #% endif
