@@ -10,13 +10,28 @@ from notebook_bcc.playbook.check import load_playbook
 from notebook_bcc.playbook.folder import open_playbook
 from notebook_bcc.playbook.outlook import reckon
 from notebook_bcc.protocol.messages import Request
-from notebook_bcc.protocol.observation import Context, Current, FsmView, Goals, Location, Observation, Progress
+from notebook_bcc.protocol.observation import (
+    Context,
+    Current,
+    FsmView,
+    Goals,
+    LevelProgress,
+    Location,
+    Observation,
+    Progress,
+)
 from notebook_bcc.protocol.vocabulary import State
 
 PLAYBOOK = load_playbook(open_playbook("dslc"))
+# What is planned where something is to be predicted.
+AHEAD = ("integrity", "exploration", "methodology", "modelling", "predictability", "stability", "report")
 BEGINNING = Request(
     observation=Observation(
-        location=Location(current=Current(), progress=Progress(), goals=Goals()),
+        location=Location(
+            current=Current(stage_id="structure"),
+            progress=Progress(stages=LevelProgress(current="structure", remaining=AHEAD)),
+            goals=Goals(),
+        ),
         context=Context(fsm=FsmView(state=State.IDLE)),
     )
 )
@@ -25,7 +40,7 @@ BEGINNING = Request(
 def estimated(rows: int, columns: int, **known: Any) -> float:
     """Seconds for a whole run on a table of this size, on a quiet machine."""
     variables = {"row_count": rows, "column_count": columns, **known}
-    facts = {"v": variables, "inputs": {"data": "a.csv", "target": "y"}, "lang": "en"}
+    facts = {"v": variables, "inputs": {"data": "a.csv", "target": "y"}, "lang": "en", "asked": {"task": "predict"}}
     left = reckon(PLAYBOOK, BEGINNING, facts).left
     assert left is not None
     return left
