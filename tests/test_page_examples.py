@@ -51,15 +51,19 @@ def test_the_statements_in_a_cell_of_the_page_choose_what_is_written(separator: 
 
 
 def test_the_playbook_of_the_page_is_sound() -> None:
-    shown = {block.partition("\n")[0].removeprefix("# "): block for block in blocks("playbooks.md", "yaml")}
+    shown: dict[str, str] = {}
+    for block in blocks("playbooks.md", "yaml"):
+        name = block.partition("\n")[0].removeprefix("# ")
+        shown[name] = shown.get(name, "") + block
     files = {
         "playbook.yaml": shown["playbook.yaml"].replace("[structure, integrity, modelling, report]", "[structure]"),
         "structure/stage.yaml": shown["structure/stage.yaml"],
-        "structure/cells/load.py": "table = open({{ inputs.data }}).readlines()\nrow_count = len(table)\n",
+        "structure/cells/load.py": "table = list(open({{ inputs.data }}))\nanswer = row_count = len(table)\n",
         "structure/text/intro.en.md": "The file is read.\n",
         "structure/text/intro.zh.md": "读取文件。\n",
     }
-    load_playbook(PlaybookFiles("mine", files))
+    playbook = load_playbook(PlaybookFiles("mine", files))
+    assert [task.name for task in playbook.tasks] == ["drivers", "describe", "answer"]
 
 
 @pytest.mark.parametrize("page", ["scripted-planner.md", "playbooks.md"])
