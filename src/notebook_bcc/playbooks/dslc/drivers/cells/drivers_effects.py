@@ -36,7 +36,7 @@ responses = {name: response(model, name, settings) for name, settings in list(tr
 largest = sorted(responses, key=lambda name: -np.ptp(responses[name], axis=0).max())[:8]
 
 # The same with models of other rows: how far an effect depends on the rows that happened to be there.
-refits = []
+refits, left_out = [], []
 for _ in range(8):
     drawn = draws.integers(0, len(X), size=min(len(X), 4000))
     #% if v.task != "regression"
@@ -44,6 +44,33 @@ for _ in range(8):
     drawn = np.concatenate([drawn, [np.flatnonzero((y == label).to_numpy())[0] for label in model.classes_]])
     #% endif
     refits.append(clone(model).fit(X.iloc[drawn], y.iloc[drawn]))
+    left_out.append(np.setdiff1d(np.arange(len(X)), drawn)[:1000])
+
+
+def losses(fitted, table, truth):
+    """How far each row is missed."""
+    #% if v.task == "regression"
+    return (outcome(fitted, table)[:, 0] - truth.to_numpy()) ** 2
+    #% else
+    given = outcome(fitted, table)[np.arange(len(table)), [list(fitted.classes_).index(one) for one in truth]]
+    return -np.log(np.clip(given, 0.01, 1))
+    #% endif
+
+
+def is_needed(name):
+    """Whether rows that a refit has not seen are missed further when the column is shuffled, by three standard errors."""
+    rises = np.zeros(len(X))
+    seen = np.zeros(len(X))
+    for fitted, rest in zip(refits, left_out):
+        table, truth = X.iloc[rest], y.iloc[rest]
+        mixed = table.assign(**{name: draws.permutation(table[name].array)})
+        mixed[name] = mixed[name].astype(X[name].dtype)
+        rises[rest] += losses(fitted, mixed, truth) - losses(fitted, table, truth)
+        seen[rest] += 1
+    rises = rises[seen > 0] / seen[seen > 0]
+    return bool(rises.mean() > 3 * rises.std(ddof=1) / np.sqrt(len(rises)))
+
+
 effects = []
 bands = {}
 for name in largest:
@@ -82,13 +109,9 @@ for name in largest:
         #% if v.task != "regression"
         "class": str(model.classes_[which]),
         #% endif
-        "sure": abs(effect) > width and bool((np.sign(moved) == np.sign(effect)).all()),
+        "sure": abs(effect) > width and is_needed(name),
     })
-#% if v.higher_is_better
-beats_naive = bool(holdout_low > naive_holdout)
-#% else
-beats_naive = bool(holdout_high < naive_holdout)
-#% endif
+beats_naive = verdict == "better"
 drivers = pd.DataFrame(effects)
 drivers_sure = [one for one in effects if one["sure"] and beats_naive]
 #% if v.task == "regression"
