@@ -51,7 +51,8 @@ def check_data(wish: DataWish) -> None:
     for target in wish.targets:
         column = _check_column("--target", target, head, wish.data, exactly=False)
         _check_varies(column, head, wish.data)
-    for option, column in (("--time", wish.time), ("--group", wish.group)):
+    kept = (("--keep", column) for column in wish.keep)
+    for option, column in (("--time", wish.time), ("--group", wish.group), *kept):
         if column:
             _check_column(option, column, head, wish.data, exactly=True)
     if wish.test is not None:

@@ -51,6 +51,7 @@ class DataWish:
     time: str = ""
     group: str = ""
     kind: str = ""
+    keep: tuple[str, ...] = ()
     sheet: str = ""
     table: str = ""
     task: str = ""
@@ -110,6 +111,8 @@ def told_inputs(wish: DataWish) -> dict[str, Any]:
             said[name] = value
     if wish.task:
         said[TASK_INPUT] = wish.task
+    if wish.keep:
+        said["keep"] = list(wish.keep)
     return said
 
 
