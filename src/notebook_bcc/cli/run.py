@@ -12,8 +12,8 @@ from notebook_bcc.api.options import RunOptions, keywords_of
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
-    KindOption,
     KeepOption,
+    KindOption,
     PlaybookOption,
     SheetOption,
     TableOption,
