@@ -25,6 +25,15 @@ from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.wiring import journals
 
 STAGES = ["structure", "integrity"]
+_HEAD = [
+    "# Traps that the built-in playbook finds",
+    "",
+    "Generated tables with known truth, each run to the end of the integrity stage: every trap in several disguises,",
+    "sizes and languages, and clean tables that look as if something were wrong. A table with a trap is good when the",
+    "trap is found, a clean one when nothing is reported. A third of the disguises was held back while detectors were",
+    "written, and the seed was not used then. `make detect SEED=7` writes this page.",
+    "",
+]
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,7 @@ def _page(results: list[Result], options: argparse.Namespace, *, seconds: float)
     traps = [one for one in results if one.kind != CLEAN_KIND]
     clean = [one for one in results if one.kind == CLEAN_KIND]
     lines = [
+        *_HEAD,
         f"Seed {options.seed}, disguises held back: {options.held_back}; {len(results)} tables in {seconds:.0f} s.",
         "",
     ]

@@ -63,15 +63,15 @@ def test_a_file_that_may_be_good_is_not_refused(tmp_path: Path, content: str | b
 @pytest.mark.parametrize(
     ("wish", "meant"), [("sale", "Sale Price"), ("Sale Pric", "Sale Price"), ("s", "size' or 'Sale Price")]
 )
-@pytest.mark.parametrize("keyword", ["target", "time", "group"])
+@pytest.mark.parametrize("keyword", ["target", "time", "group", "keep"])
 def test_the_beginning_of_a_name_is_no_name_but_says_which_is_meant(
     tmp_path: Path, wish: str, meant: str, keyword: str
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_text(PLAIN)
-    order = {"targets": (wish,)} if keyword == "target" else {keyword: wish}
+    named = {"target": {"targets": (wish,)}, "keep": {"keep": (wish,)}}.get(keyword, {keyword: wish})
     with pytest.raises(RunRefused, match=rf"--{keyword} '{wish}'.*no such column; did you mean '{meant}'\?"):
-        check_data(DataSpec(data=file, **order))
+        check_data(DataSpec(data=file, **named))
 
 
 def test_of_a_large_file_only_the_beginning_is_read(tmp_path: Path) -> None:

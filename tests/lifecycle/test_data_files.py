@@ -83,6 +83,7 @@ def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
         goal="guess x",
         time="t",
         group="g",
+        keep=("k",),
         sheet="s",
         lang="zh",
     )
@@ -96,6 +97,7 @@ def test_a_run_is_told_what_was_said_and_nothing_else() -> None:
         "goal": "guess x",
         "time": "t",
         "group": "g",
+        "keep": ["k"],
         "sheet": "s",
     }
 

@@ -177,17 +177,16 @@ def test_a_sum_of_many_parts_is_found(tmp_path: Path) -> None:
     assert set(play(tmp_path, table, target="total").names["leaks"]) == set("abcd")
 
 
-@pytest.mark.parametrize(("gap", "dropped"), [(0.0, True), (3.0, False)])
+@pytest.mark.parametrize(("gap", "why"), [(0.0, "threshold"), (3.0, "alone")])
 def test_a_class_that_was_cut_from_a_measurement_is_told_from_two_kinds_that_differ(
-    tmp_path: Path, gap: float, dropped: bool
+    tmp_path: Path, gap: float, why: str
 ) -> None:
     weight = np.random.default_rng(3).normal(3.0, 0.7, 300)
     is_low = weight < 2.5
     table = measured(300).drop(columns="y")
     table = table.assign(weight=np.where(is_low, weight - gap, weight).round(3), y=np.where(is_low, "low", "usual"))
     played = play(tmp_path, table, target="y")
-    assert (played.names["leaks"] == {"weight": "threshold"}) is dropped
-    assert ("weight" in played.names["suspects"]) is not dropped
+    assert played.names["leaks"] == {"weight": why}
 
 
 @pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 2.2 * y - 7, lambda y: np.exp(y / 10)])
@@ -198,16 +197,21 @@ def test_the_target_in_disguise_is_dropped(tmp_path: Path, disguise: Any) -> Non
     assert "copy" not in played.names["numeric_columns"]
 
 
-def test_classes_under_another_name_are_dropped_but_a_good_feature_is_kept(tmp_path: Path) -> None:
+def test_a_column_that_is_better_than_honest_ones_is_left_out_unless_it_is_to_be_kept(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     table = measured(400).drop(columns="y").assign(label=generator.choice(["ill", "well"], 400))
     table["code"] = table["label"].map({"ill": 17, "well": 4})
     table["test_score"] = (table["label"] == "ill") * 10 + generator.normal(size=400)
     played = play(tmp_path, table, target="label")
-    assert list(played.names["leaks"]) == ["code"]
-    assert "test_score" in played.names["suspects"]
-    assert "test_score" in played.names["numeric_columns"]
-    assert "Suspiciously good alone, but kept" in played.prose
+    assert played.names["leaks"] == {"code": "decides", "test_score": "alone"}
+    assert "code, test_score: give the answer away and are left out" in played.replans[-1]
+    with_them, without = played.names["quick_scores"]["leaks"]
+    assert with_them > 0.99 > 0.7 > without
+    assert f"{with_them:.3f} with `code` and `test_score`, and {without:.3f} without" in played.prose
+    kept = play(tmp_path, table, target="label", keep=["test_score"])
+    assert list(kept.names["leaks"]) == ["code"]
+    assert "test_score" in kept.names["numeric_columns"]
+    assert "Kept because the run was asked to, though it looks like the answer: `test_score`." in kept.prose
 
 
 def test_a_column_from_the_future_is_dropped(tmp_path: Path) -> None:

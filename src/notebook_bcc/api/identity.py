@@ -35,6 +35,7 @@ def identity_of(order: RunOrder, options: RunOptions, *, lang: str, digests: Map
         "time": options.time,
         "group": options.group,
         "kind": options.kind or "",
+        "keep": ", ".join(options.kept),
         "sheet": options.sheet,
         "table": options.table,
         "playbook": _playbook(order, options),

@@ -36,6 +36,7 @@ class RunOptions:
     time: str = ""
     group: str = ""
     kind: TargetKind | None = None
+    keep: str | Sequence[str] = ()
     sheet: str = ""
     table: str = ""
     playbook: FilePath = ""
@@ -85,6 +86,11 @@ class RunOptions:
         """The columns to predict. A frame may have columns that are called by numbers."""
         named = (self.target,) if isinstance(self.target, str | int) else tuple(self.target or ())
         return tuple(str(one) for one in named if one != "")
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that stay features whatever is found in them."""
+        return (self.keep,) if isinstance(self.keep, str) and self.keep else tuple(self.keep or ())
 
     @property
     def policies(self) -> dict[str, Any]:  # Any: values of any type
@@ -144,6 +150,7 @@ class RunKeywords(TypedDict, total=False):
     time: str
     group: str
     kind: TargetKind | None
+    keep: str | Sequence[str]
     sheet: str
     table: str
     playbook: FilePath

@@ -12,6 +12,7 @@ from notebook_bcc.api.options import RunOptions, keywords_of
 from notebook_bcc.cli.options.data import (
     GoalOption,
     GroupOption,
+    KeepOption,
     KindOption,
     PlaybookOption,
     SheetOption,
@@ -83,6 +84,7 @@ async def run_command(
     time: TimeOption = "",
     group: GroupOption = "",
     kind: KindOption = None,
+    keep: KeepOption = None,
     sheet: SheetOption = "",
     table: TableOption = "",
     playbook: PlaybookOption = "",

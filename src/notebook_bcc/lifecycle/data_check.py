@@ -51,7 +51,8 @@ def check_data(spec: DataSpec) -> None:
     for target in spec.targets:
         column = _check_column("--target", target, head, spec.data, exactly=False)
         _check_varies(column, head, spec.data)
-    for option, column in (("--time", spec.time), ("--group", spec.group)):
+    kept = (("--keep", column) for column in spec.keep)
+    for option, column in (("--time", spec.time), ("--group", spec.group), *kept):
         if column:
             _check_column(option, column, head, spec.data, exactly=True)
     if spec.test is not None:

@@ -51,6 +51,7 @@ class DataSpec:
     time: str = ""
     group: str = ""
     kind: str = ""
+    keep: tuple[str, ...] = ()
     sheet: str = ""
     table: str = ""
     task: str = ""
@@ -110,6 +111,8 @@ def inputs_variable(spec: DataSpec) -> dict[str, Any]:
             said[name] = value
     if spec.task:
         said[TASK_INPUT] = spec.task
+    if spec.keep:
+        said["keep"] = list(spec.keep)
     return said
 
 

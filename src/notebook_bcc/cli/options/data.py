@@ -45,6 +45,14 @@ KindOption = Annotated[
     TargetKind | None,
     typer.Option("--kind", help="Whether the target is a quantity or a class. [default: its values decide]"),
 ]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        help="A column to use even if it looks like the answer or an identifier; again for more.",
+        metavar="COLUMN",
+    ),
+]
 SheetOption = Annotated[str, typer.Option("--sheet", help="Of an Excel file: the sheet.", metavar="NAME")]
 TableOption = Annotated[str, typer.Option("--table", help="Of an SQLite file: the table.", metavar="NAME")]
 PlaybookOption = Annotated[

@@ -15,8 +15,10 @@ def parts_inside(whole):
 
 
 def units_inside(values):
-    """Words that follow a number in many rows, such as HP in "300.0HP 3.7L V6"."""
-    units = values.str.extractall(r"(?<!\d)(\d+(?:\.\d+)?)[\s-]*([^\W\d_]+)").reset_index(names=["row", "at"])
+    """Words that follow a number in many rows, such as HP in "300.0HP 3.7L V6"; in 12A and 3p21 they are parts of a name."""
+    if values.str.fullmatch(r"\d+(?:\.\d+)?[\s-]*[^\W\d_]+").mean() > 0.9 and values.str.extract(r"([^\W\d_]+)$")[0].nunique() > 1:
+        return []
+    units = values.str.extractall(r"(?<![^\W_])(\d+(?:\.\d+)?)[\s-]*([^\W\d_]+)(?!\d)").reset_index(names=["row", "at"])
     often = units.groupby(units[1].str.lower()).agg(rows=("row", "nunique"), levels=(0, "nunique"))
     often = often[(often["rows"] > 0.1 * len(values)) & (often["levels"] > 2)]
     return [str(unit) for unit in often.nlargest(4, "rows").index]

@@ -1,11 +1,4 @@
-import re
-
 # Columns that cannot help: empty, constant, identifiers, copies of others{{ ", not in the test file" if "test" in inputs and not v.test_problem | default("") else "" }}
-def is_id(name):
-    words = r"id|ids|uuid|guid|key|index|row|rownames?|serial|record|no|nr|instant"
-    return re.search(rf"(?i:(^|[^a-z])({words})$|^unnamed)|[a-z](Id|ID)$|编号|序号|学号|工号", name)
-
-
 def useless(name, column, filled, levels):
     """Why a column cannot be a feature; nothing if it can."""
     if levels == 0:
@@ -14,25 +7,28 @@ def useless(name, column, filled, levels):
         return "constant"
     if column.dtype.kind == "M" or name in code_parts or name in lettered_codes and levels > filled / 5:
         return "in parts"
-    if column.dtype.kind in "iuf" and name in raw.columns and levels == filled >= 20 and (column.dropna() % 1 == 0).all():
-        in_a_row = column.max() - column.min() < 1.5 * filled
-        return "identifier" if in_a_row or is_id(name) else None
+    if column.dtype.kind in "iuf" and name in raw.columns and levels > 0.9 * filled >= 18 and (column.dropna() % 1 == 0).all():
+        return names_rows(name, column, filled, levels)
     if name in word_columns and name not in long_texts and filled >= 20 and levels > 0.9 * filled:
         return "identifier"
     return None
 
 
-def mark(column):
-    """The same for columns with the same values."""
-    column = column.astype(float) if column.dtype.kind in "biuf" else column
-    return hash(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
-
-
+running_numbers = []
 candidate_columns = [str(name) for name in df_clean.columns if name not in target_names]
 reasons = {name: useless(name, df_clean[name], int(df_clean[name].notna().sum()), int(df_clean[name].nunique())) for name in candidate_columns}
 dropped_columns = {name: reason for name, reason in reasons.items() if reason}
 marks = pd.Series({name: mark(df_clean[name]) for name in candidate_columns if name not in dropped_columns}, dtype="object")
 dropped_columns |= dict.fromkeys(marks.index[marks.duplicated()], "duplicate column")
+same_columns = said_twice([name for name in candidate_columns if name in raw.columns and name not in dropped_columns][:300])
+#% if "test" in inputs and not v.test_problem | default("")
+same_columns = [sorted(group, key=lambda name: name not in new.columns) for group in same_columns]
+#% endif
+dropped_columns |= {name: "says the same" for group in same_columns for name in group[1:]}
+#% if inputs.keep is defined and inputs.keep
+wanted = {{ inputs.keep }}
+dropped_columns = {name: why for name, why in dropped_columns.items() if name not in wanted or why not in ("identifier", "says the same")}
+#% endif
 identifiers = [name for name, reason in dropped_columns.items() if reason == "identifier"]
 #% if "test" in inputs and not v.test_problem | default("")
 not_in_test = {name: "not in test" for name in candidate_columns if name not in new.columns}

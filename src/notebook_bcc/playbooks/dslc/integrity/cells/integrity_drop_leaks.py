@@ -1,5 +1,5 @@
 #% if v.leak_sums is defined and v.leak_sums
-#% for first, form, second in v.leak_sums[:4]
+#% for first, form, second, times, per in v.leak_sums[:4]
 #% if form == "+"
 made = train[{{ first }}] + train[{{ second }}]
 #% elif form == "-"
@@ -8,10 +8,17 @@ made = train[{{ first }}] - train[{{ second }}]
 made = (train[{{ first }}] + train[{{ second }}]) / 2
 #% elif form == "×"
 made = train[{{ first }}] * train[{{ second }}]
+#% elif form == "/²"
+made = train[{{ first }}] / train[{{ second }}] ** 2
 #% else
 made = train[{{ first }}] / train[{{ second }}]
 #% endif
-print({{ (first ~ " + " ~ second ~ ", / 2," if form == "mean" else first ~ " " ~ form ~ " " ~ second) ~ (" 与目标的最大差：" if lang == "zh" else " differs from the target by at most") }}, (made - train[target]).abs().max())
+#% if times != 1
+made = made * {{ times }}
+#% elif per != 1
+made = made / {{ per }}
+#% endif
+print({{ (first ~ " + " ~ second ~ ", / 2," if form == "mean" else first ~ " " ~ form ~ " " ~ second) ~ (" × " ~ (times | num) if times != 1 else " / " ~ (per | num) if per != 1 else "") ~ (" 与目标的最大差：" if lang == "zh" else " differs from the target by at most") }}, (made - train[target]).abs().max())
 #% endfor
 #% endif
 #% if v.leaks

@@ -4,7 +4,11 @@ df_clean = cleaned
 print(raw.iloc[{{ v.total_rows }}].to_string())
 df_clean = df_clean.drop(index=df_clean.index[{{ v.total_rows }}])
 #% endif
+#% if v.row_numbers
+copied = df_clean.drop(columns={{ v.row_numbers }}).duplicated()  # with another number, a copy is still a copy
+#% else
 copied = df_clean.duplicated()
+#% endif
 print({{ "与其他行完全相同的行：" if lang == "zh" else "rows that are copies of others:" }}, copied.sum())
 #% if v.copied_rows and not v.copies_natural
 df_clean = df_clean[~copied]

@@ -1,20 +1,32 @@
-# A score alone proves nothing. Evident is only what follows from the values themselves.
-leaks, suspects = {}, {}
+# A score alone proves nothing. Evident is what follows from the values themselves, or what no honest column reaches.
+#% if v.task != "regression"
+labels = few[target_names].astype(str).agg(" ".join, axis=1)
 
 
+def empty_class(name):
+    """The class whose rows lack this column while the others have it, and how far the two shares differ."""
+    lacking, counts = few[name].isna(), labels.value_counts()
+    apart = {label: lacking[labels == label].mean() - lacking[labels != label].mean() for label in counts.index[counts >= 5]}
+    label = max(apart, key=apart.get, default="")
+    return label, float(apart.get(label, 0.0))
+
+
+#% endif
 def evidence(name):
     """What shows that the column is the target in disguise; nothing if nothing does."""
     #% if v.task == "regression"
     pairs = few[[name, target]].dropna()
     if (few[name] == few[target]).mean() > 0.99:
         return "same values"
-    if related[name] > 0.9995 and len(pairs) > 0.9 * len(few):
+    if related[name] > 1 - 1e-9 and len(pairs) > max(60, 0.9 * len(few)):
         return "same order"
     if 20 <= pairs[name].nunique() <= len(pairs) / 3 and pairs.groupby(name)[target].nunique().max() == 1:
         return "decides"
     #% else
-    pairs = pd.DataFrame({"value": few[name], "label": few[target_names].astype(str).agg(" ".join, axis=1)}).dropna()
-    few_levels = pairs["value"].nunique() <= max(20, 2 * pairs["label"].nunique())
+    if empty_class(name)[1] > 0.98:
+        return "missing decides"
+    pairs = pd.DataFrame({"value": few[name], "label": labels}).dropna()
+    few_levels = pairs["value"].nunique() <= min(max(20, 2 * pairs["label"].nunique()), len(pairs) / 3)
     if few_levels and len(pairs) > 0.5 * len(few) and pairs.groupby("value")["label"].nunique().max() == 1:
         return "decides"
     #% if v.task == "binary"
@@ -25,21 +37,7 @@ def evidence(name):
         if len(bounds) == 2 and 0 < gap < 0.05 * spread:
             return "threshold"
     #% endif
+    if single_scores[name] > 0.999 and len(pairs) >= 60:
+        return "alone"
     #% endif
     return None
-
-
-def from_the_future(name):
-    return re.search(r"(?i)next|future|tomorrow|outcome|afterw|post_|_result|final_|下期|下月|未来|结果", name)
-
-
-for name, score in single_scores.items():
-    if found := evidence(name):
-        leaks[name] = found
-    elif score > {{ 0.98 if v.task == "regression" else 0.995 }} or from_the_future(name) and score > {{ 0.9 if v.task == "regression" else 0.97 }}:
-        suspects[name] = score
-#% if v.split_kind == "time" and v.task == "regression"
-# In ordered rows, a column may also hold what comes next.
-ahead = train[[name for name in codes.columns if train[name].dtype.kind in "iuf"]].corrwith(train[target].shift(-1))
-leaks |= {str(name): "next row" for name in ahead.index[(ahead.abs() > 0.999).to_numpy()] if name not in leaks}
-#% endif

@@ -37,7 +37,7 @@ related = codes.rank().corrwith(answer.map({label: at for at, label in enumerate
 #% endif
 single_scores = {}
 for name in related.nlargest(60).index if answer.nunique() > 1 else []:
-    tree = Tree(max_leaf_nodes=200, min_samples_leaf=3, random_state=0)
+    tree = Tree(max_leaf_nodes=16, min_samples_leaf=5, random_state=0)
     single_scores[name] = round(float(cross_val_score(tree, codes[[name]], answer, cv=3, scoring=measure).mean()), 4)
 best_single = dict(sorted(single_scores.items(), key=lambda pair: -pair[1])[:10])
 pd.Series(best_single, dtype=float).to_frame({{ "仅用这一列的得分" if lang == "zh" else "score of this column alone" }})

@@ -1,28 +1,40 @@
+panel_column, moment_parts, calendar = "", {}, False
 #% if inputs.time is defined and inputs.time
 time_column = {{ inputs.time }}
+moments = {time_column: df_clean[time_column]}
 #% else
 # Do the rows follow one another in time?
 def is_time(name):
     return re.search(r"(?i)^(time|timestamp|date|datetime|year|month|week|quarter|period|step)$|时间|日期|年份", name)
 
 
-def orders_rows(name):
-    times = df_clean[name].dropna()
-    if len(times) < 0.95 * len(df_clean) or times.nunique() < 20:
-        return False
-    #% if "test" in inputs and not v.test_problem | default("")
-    # The test file tells what is asked for: rows that come later, or rows in between.
-    return name in new and (new[name].dropna() >= times.quantile(0.99)).mean() > 0.95
-    #% else
-    return abs(np.corrcoef(times.rank(), np.arange(len(times)))[0, 1]) > 0.95
-    #% endif
-
-
-times = [name for name, form in date_formats.items() if not form or "%Y" in form or "%y" in form]
-times += [name for name in candidate_columns if df_clean[name].dtype.kind in "iuf" and is_time(name)]
-time_column = next((name for name in times if orders_rows(name)), "")
+dates = [name for name, form in date_formats.items() if not form or "%Y" in form or "%y" in form]
+named = [name for name in candidate_columns if df_clean[name].dtype.kind in "iuf" and is_time(name)]
+moments = {name: df_clean[name] for name in [*dates, *named]}
+parts, together = parts_in([name for name in candidate_columns if name in raw.columns]), "moment"
+if len(parts) > 1 and {"year", "month"} & set(parts) and together not in df_clean:
+    moments[together] = moment_of(df_clean, parts)
+moments |= {name: df_clean[name] for name in running_numbers}
+#% if "test" in inputs and not v.test_problem | default("")
+later = {name: new[name] for name in moments if name in new}
+if together in moments and all(name in new for name in parts.values()):
+    later[together] = moment_of(new, parts)
+#% else
+later = {}
 #% endif
-time_range = [str(df_clean[time_column].min()), str(df_clean[time_column].max())] if time_column else []
+time_column = next((name for name in moments if orders_rows(moments[name], later.get(name))), "")
+#% if not ("test" in inputs and not v.test_problem | default(""))
+# Rows of several series may stand one below the other, or in any order.
+if not time_column and len(df_clean) >= 60:
+    panels = {name: panel_of(moments[name]) for name in moments if name not in running_numbers}
+    time_column, panel_column = next(((name, panel) for name, panel in panels.items() if panel is not None), ("", ""))
+#% endif
+if time_column == together and together not in df_clean:
+    moment_parts, calendar = parts, is_calendar(parts)
+#% endif
+time_parts = list(moment_parts.values())
+time_range = [str(moments[time_column].min()), str(moments[time_column].max())] if time_column else []
 if all(moment.endswith(" 00:00:00") for moment in time_range):
     time_range = [moment.removesuffix(" 00:00:00") for moment in time_range]
+panel_count = int(df_clean[panel_column].nunique()) if panel_column else 0
 print({{ "时间列：" if lang == "zh" else "column of time:" }}, time_column or {{ "无" if lang == "zh" else "none" }}, *time_range)

@@ -1,34 +1,33 @@
 # Values that cannot be, or hardly: codes for "missing", zeros among lengths, ages above 120, values far away
 missing_codes, only_positive, limits, negative_values, far_values = {}, {}, {}, {}, {}
+code_counts = {}
 
 
 def look_at(name, values):  # sorted ones
-    rest = values[~np.isin(values, [-99, -999, -9999, -99999, 999, 9999, 99999, 999999])]
-    if len(rest) < 3 or rest[0] == rest[-1]:
+    codes = codes_among(values, is_target=name in target_names)
+    if codes:
+        missing_codes[name] = codes
+        code_counts[name] = [int(np.isin(values, codes).sum())]
+        values = values[~np.isin(values, codes)]
+        code_counts[name] += [float(values[0]), float(values[-1])]
+    if len(values) < 3 or values[0] == values[-1]:
         return
-    low, high, middle = float(values[0]), float(values[-1]), float(rest[len(rest) // 2])
-    for code in sorted({low, high} - {float(rest[0]), float(rest[-1])}):
-        if code < 0 <= rest[0] or code > 3 * rest[-1] > 0:
-            missing_codes.setdefault(name, []).append(code)
-    positive, odd, below = rest[rest > 0], int((rest <= 0).sum()), int((rest < 0).sum())
+    middle = float(values[len(values) // 2])
+    positive, odd, below = values[values > 0], int((values <= 0).sum()), int((values < 0).sum())
     words = set(name.lower().replace("_", " ").split())
     warmth = "temp" in words or any(part in name.lower() for part in ("temperat", "celsius", "°", "℃", "温"))
-    if 0 < odd <= 0.05 * len(rest) and positive[0] >= 0.3 * middle and len(np.unique(positive)) > 20 and not warmth:
+    if 0 < odd <= 0.05 * len(values) and positive[0] >= 0.3 * middle and len(np.unique(positive)) > 20 and not warmth:
         lacking = parsed[parsed[name] <= 0].isna().mean().max() - parsed.isna().mean().max()  # zero may mean "none"
         if lacking < 0.5 and name not in means_none.values():
             only_positive[name] = odd
-    elif 0 < below <= 0.01 * len(rest):
+    elif 0 < below <= 0.01 * len(values):
         negative_values[name] = below
-    if ("age" in words or "年龄" in name) and 18 < middle < 80 and (high > 120 or low < 0):
-        limits[name] = [0, 120]
-    elif (name.endswith("%") or {"percent", "pct"} & words) and 1 < middle <= 100 and 0 < (rest > 100).mean() < 0.01:
-        limits[name] = [0, 100]
-    elif {"year", "yr"} & words and 1800 < middle < 2100 and (high > 2100 or low < 1800):
-        limits[name] = [1800, 2100]
+    if found := impossible_outside(name, words, middle, values):
+        limits[name] = found
     if name in limits:  # what is treated as missing is no value any more
         negative_values.pop(name, None)
-    low, high = limits.get(name, [rest[0], rest[-1]])
-    kept = rest[(low <= rest) & (rest <= high) & ((rest > 0) | (name not in only_positive))]
+    low, high = limits.get(name, [values[0], values[-1]])
+    kept = values[(low <= values) & (values <= high) & ((values > 0) | (name not in only_positive))]
     spread = float(kept[int(0.99 * (len(kept) - 1))] - kept[int(0.01 * (len(kept) - 1))])
     far = int((np.abs(kept - middle) > 5 * spread).sum())
     if spread > 0 and far:

@@ -36,7 +36,7 @@ summary = {
 Path("summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")
 #% if lang == "zh"
 reasons = {
-    "empty": "没有内容", "constant": "处处相同", "identifier": "标识列", "duplicate column": "与另一列相同", "in parts": "已由其各部分代替",
+    "empty": "没有内容", "constant": "处处相同", "identifier": "标识列", "duplicate column": "与另一列相同", "says the same": "与另一列说的是同一件事", "in parts": "已由其各部分代替",
     "not in test": "测试文件中没有", "leak": "泄漏答案",
 }  # fmt: skip
 left_out = "、".join(f"{name}（{reasons.get(reason, reason)}）" for name, reason in list(dropped_columns.items())[:20])
