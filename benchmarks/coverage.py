@@ -141,8 +141,7 @@ def outcome(job: tuple[str, str, int, bool, int]) -> Outcome | None:
     whole = table(family, rows + (_FRESH if split == "time" else 0), split=split, signal=signal, draws=draws)
     made = whole.iloc[:rows].reset_index(drop=True)
     if split == "time":
-        # What comes next, as far ahead as the rows that were set aside
-        fresh = whole.iloc[rows : rows + max(rows // 5, 8)]
+        fresh = whole.iloc[rows:]
     else:
         fresh = table(family, _FRESH, split=split, signal=signal, draws=draws)
     if family.task != "regression" and made["y"].value_counts().reindex(whole["y"].unique(), fill_value=0).min() < 4:
