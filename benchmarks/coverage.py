@@ -140,11 +140,7 @@ def outcome(job: tuple[str, str, int, bool, int]) -> Outcome | None:
     draws = np.random.default_rng([seed, rows, SPLITS.index(split), FAMILIES.index(family), signal])
     whole = table(family, rows + (_FRESH if split == "time" else 0), split=split, signal=signal, draws=draws)
     made = whole.iloc[:rows].reset_index(drop=True)
-    if split == "time":
-        # What comes next, as far ahead as the rows that were set aside
-        fresh = whole.iloc[rows : rows + max(rows // 5, 8)]
-    else:
-        fresh = table(family, _FRESH, split=split, signal=signal, draws=draws)
+    fresh = whole.iloc[rows:] if split == "time" else table(family, _FRESH, split=split, signal=signal, draws=draws)
     if family.task != "regression" and made["y"].value_counts().reindex(whole["y"].unique(), fill_value=0).min() < 4:
         return None
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):

@@ -31,16 +31,13 @@ def log_mean(sums, rows):
 #% if v.split_kind == "time"
 least = 0.0  # folds that learn from ever more rows differ for that reason alone
 #% else
-# Rows can agree by luck: never surer than the scores of the folds are alike, nor than the two estimates are.
+# Rows can agree by luck: never surer than the scores of the folds are alike.
 least = 2 * float(np.std(np.log(by_fold(blended)), ddof=1)) / np.sqrt(fold_count)
-#% if v.tested_rows > v.holdout_rows
-least = max(least, abs(np.log(holdout_score / cv_score)))
-#% endif
 #% endif
 sums, naive_sums, rows = totals.T
 middle, spread = log_mean(sums, rows)
 # A few large errors make most of the mean: it is as uncertain as so few numbers are.
-step = student.ppf(0.975, max(2, sums.sum() ** 2 / (sums**2).sum() - 1))
+step = student.ppf(0.975, max(4, sums.sum() ** 2 / (sums**2).sum() - 1))
 #% if v.split_kind == "time"
 upper, upper_spread = middle, spread
 #% else
@@ -57,21 +54,13 @@ samples = (draws.integers(0, len(rows), size=len(rows)) for _ in range(1000))
 ratios = [np.sqrt(sums[sample].sum() / naive_sums[sample].sum()) for sample in samples]
 gain, gain_high, gain_low = (round(float(1 - one), 6) for one in (estimate / naive_estimate, *np.quantile(ratios, [0.025, 0.975])))
 #% else
-#% if v.split_kind != "time" and v.tested_rows > v.holdout_rows
-# Never surer than the two estimates are alike
-least = float(np.nan_to_num(abs(holdout_score - cv_score))) / 2
-#% else
-least = 0.0
-#% endif
-
-
 def with_interval(share, right, counted, chances):
     """A share, its standard error and its 95 % interval, which stays between 0 and 1."""
     pulls = ((right - share) / counted).groupby(tested["unit"]).sum()
     spread = float(np.sqrt((pulls**2).sum() * len(pulls) / (len(pulls) - 1)))
     # Rows can agree by luck: never surer than with two more right and two more wrong.
     middle = (share * chances + 2) / (chances + 4)
-    spread = max(spread, least, float(np.sqrt(middle * (1 - middle) / (chances + 4))))
+    spread = max(spread, float(np.sqrt(middle * (1 - middle) / (chances + 4))))
     odds, reach = middle / (1 - middle), np.exp(1.96 * spread / (middle * (1 - middle)))
     low, high = odds / reach / (1 + odds / reach), odds * reach / (1 + odds * reach)
     return tuple(round(float(one), 6) for one in (share, spread, min(low, share), max(high, share)))
