@@ -21,6 +21,7 @@ DISTINCT = list({(one.text, one.flags, one.is_anchored): one for one in PATTERNS
 MADE_AT_RUN_TIME = {
     "engine/observation/context_filter.py": "a planner's own pattern: the library `regex` stops it after a time limit",
     "playbooks/dslc/integrity/cells/integrity_more_helpers.py": "given by the cells that call it, and read there",
+    "playbooks/dslc/integrity/cells/integrity_time_parts.py": "words at the end of a column's name, without repetition",
 }
 # Groups that never give back: `re` of Python 3.11.2, which is Debian 12's own, reads them wrong.
 GIVES_NOTHING_BACK = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")

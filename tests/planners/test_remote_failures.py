@@ -64,7 +64,7 @@ def test_what_may_pass_is_told_from_what_will_not() -> None:
             b'{"error": {"message": "Not valid.", "problems": [{"path": "a.b", "problem": "missing"}]}}',
             "Not valid. a.b: missing",
         ),
-        (b'{"detail": [{"loc": ["a"], "msg": "missing"}]}', '[{"loc": ["a"], "msg": "missing"}]'),
+        (b'{"detail": [{"loc": ["a"], "msg": "missing"}]}', "a: missing"),
         (b"plain\n words\x1b[31m", "plain words [31m"),
         (b"", ""),
         (b"\xff\xfe", "\ufffd\ufffd"),

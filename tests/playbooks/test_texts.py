@@ -149,7 +149,7 @@ def test_a_code_for_missing_is_written_as_the_number_it_is(lang: str) -> None:
     told = said(
         "integrity_values", lang, missing_cells=4, missing_columns=1, most_missing={"y": 4}, missing_together=[],
         means_none={}, missing_codes={"y": [-99.0, 9999.0]}, only_positive={}, limits={},
-        negative_values={}, far_values={},
+        negative_values={}, far_values={}, code_counts={"y": [4, 1.5, 80.0]},
     )  # fmt: skip
     (item,) = items(told)
     assert "-99" in item
@@ -256,7 +256,7 @@ ONE: dict[str, dict[str, Any]] = {
     },
     "integrity_rows": {
         "total_rows": [], "copied_rows": 1, "copies_natural": True, "chance_copies": 1, "untargeted_rows": 0,
-        "test_overlap": 1, "test_rows": 1,
+        "test_overlap": 1, "test_rows": 1, "row_numbers": {},
     },
 }  # fmt: skip
 

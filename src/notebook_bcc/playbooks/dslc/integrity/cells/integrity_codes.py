@@ -16,7 +16,7 @@ def parts_inside(whole):
 
 def units_inside(values):
     """Words that follow a number in many rows, such as HP in "300.0HP 3.7L V6"; in 12A and 3p21 they are parts of a name."""
-    if values.str.fullmatch(r"\d+(?:\.\d+)?[\s-]*[^\W\d_]+").mean() > 0.9 and values.str.extract(r"([^\W\d_]+)$")[0].nunique() > 1:
+    if values.str.fullmatch(r"\d+(?:\.\d+)?[\s-]*[^\W\d_]+").mean() > 0.9 and values.str.extract(r"(?<![^\W\d_])([^\W\d_]+)$")[0].nunique() > 1:
         return []
     units = values.str.extractall(r"(?<![^\W_])(\d+(?:\.\d+)?)[\s-]*([^\W\d_]+)(?!\d)").reset_index(names=["row", "at"])
     often = units.groupby(units[1].str.lower()).agg(rows=("row", "nunique"), levels=(0, "nunique"))

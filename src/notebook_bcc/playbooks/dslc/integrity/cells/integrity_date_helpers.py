@@ -9,7 +9,7 @@ def to_date(column, forms):
             months = text.str.extract(r"(\d{4})")[0] + "-" + (3 * quarter - 2).astype("string")
             read = pd.to_datetime(months, format="%Y-%m", errors="coerce", utc=True)
         else:
-            read = pd.to_datetime(text, format=form, errors="coerce", utc=True)
+            read = pd.to_datetime(text, format=form or None, errors="coerce", utc=True)
         when = read if when is None else when.fillna(read)
     return when.dt.tz_localize(None)
 

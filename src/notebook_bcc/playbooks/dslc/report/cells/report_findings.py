@@ -2,13 +2,13 @@
 #% if v.task == "regression"
 outcomes = {"": df_clean[target].astype(float)}
 #% else
-labels = df_clean[target].astype(str)
+class_names = df_clean[target].astype(str)
 #% if v.task == "binary"
-wanted_labels = labels.value_counts().index[-1:]
+told_classes = class_names.value_counts().index[-1:]
 #% else
-wanted_labels = labels.value_counts().index[:8]
+told_classes = class_names.value_counts().index[:8]
 #% endif
-outcomes = {label: (labels == label).astype(float) for label in wanted_labels}
+outcomes = {label: (class_names == label).astype(float) for label in told_classes}
 #% endif
 
 
@@ -50,12 +50,12 @@ def compared(name, outcome):
     return parts.rename(index=names), (high["mean"] - low["mean"]) / max(noise, 1e-12)
 
 
-findings, shown, said = [], [], set()
+findings, finding_rows, said = [], [], set()
 #% set alike = v.correlated_groups | default([]) if v.correlated_groups is not string else []
 #% if v.importance_top is mapping and v.importance_top | length > 0
 # A date is told by that part of it which tells most.
-parts_of = {name: [part for part in association if part == name or part.startswith(f"{name}_")][:1] for name in importance_top}
-likely = [*(part for parts in parts_of.values() for part in parts), *association]
+told_by = [[part for part in association if part == name or part.startswith(f"{name}_")][:1] for name in importance_top]
+likely = [*sum(told_by, []), *association]
 #% else
 likely = [*association]
 #% endif
@@ -76,9 +76,9 @@ for name in dict.fromkeys(likely):
         "bars": [[group, max(mean / longest, 0.0), as_told(mean)] for group, mean, _ in rows],
     })
     said.update([name], *(group for group in {{ alike }} if name in group))
-    shown += [[name, *row] for row in rows]
+    finding_rows += [[name, *row] for row in rows]
 #% if lang == "zh"
-pd.DataFrame(shown, columns=["列", "组", {{ "目标的均值" if v.task == "regression" else "占比" }}, "行数"])
+pd.DataFrame(finding_rows, columns=["列", "组", {{ "目标的均值" if v.task == "regression" else "占比" }}, "行数"])
 #% else
-pd.DataFrame(shown, columns=["column", "group", {{ "mean of the target" if v.task == "regression" else "share" }}, "rows"])
+pd.DataFrame(finding_rows, columns=["column", "group", {{ "mean of the target" if v.task == "regression" else "share" }}, "rows"])
 #% endif

@@ -82,7 +82,7 @@ packages.append(f"pyarrow=={version('pyarrow')}")
 #% elif format == "excel"
 packages += [f"{name}=={version(name)}" for name in {{ ["openpyxl"] }}]
 #% endif
-#% if "lightgbm" in v.chosen
+#% if "lightgbm" in v.chosen | default([])
 packages.append(f"lightgbm=={version('lightgbm')}")
 #% endif
 # The model does without it, the notebook and its script do not.
