@@ -243,3 +243,17 @@ WORDS = st.sampled_from([*SOME_WORDS.split(), "how many", "passengers", "who", "
 def test_any_words_are_read_without_an_error_and_unknown_ones_are_never_passed_over(words: list[str]) -> None:
     found = question_of(GoalReader(SHIP).read(" ".join(words)), SHIP)
     assert isinstance(found, Declined) or "zebra" not in words
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Which home region has the lowest ticket price?",
+        "Which home region has the highest ticket price?",
+        "top 3 home regions by ticket price",
+        "Top 3 passengers by ticket price",
+    ],
+)
+def test_groups_are_not_ranked_by_a_measure_that_nobody_named(goal: str) -> None:
+    """A sum, a mean or a single row: the answers differ, and the reader would not know."""
+    assert read(goal, SHIP).startswith("declined: ")

@@ -142,3 +142,11 @@ def test_what_is_bold_is_read_as_bold(lang: str) -> None:
     told = sentences(found(customers(), "left", "binary", lang=lang))
     assert told
     assert all("**" not in MarkdownIt("commonmark").render(one) for one in told)
+
+
+def test_a_trend_over_many_groups_is_told_though_the_last_group_is_small() -> None:
+    chance = numpy.random.default_rng(9)
+    calls = chance.choice([0, 1, 2, 3, 4], size=1500, p=[0.36, 0.3, 0.2, 0.115, 0.025])
+    left = numpy.where(chance.random(1500) < 0.02 + 0.045 * calls, "yes", "no")
+    (told,) = found(pandas.DataFrame({"calls": calls, "left": left}), "left", "binary").names["findings"]
+    assert told["column"] == "calls"

@@ -206,6 +206,10 @@ class _Parser:
         counts = self._parts(WordKind.HOW_MANY) or (
             self._parts(WordKind.HOW_MUCH, WordKind.WHICH) and self._counts_rows()
         )
+        numbers = [name for name in self.group if self.table.column(name).kind == "number"]
+        if self.top and not counts and numbers:
+            # "Top 3 customers by fee" asks for rows, not for the fees that most rows have.
+            return _UNCLEAR
         if (counts or (self.top and self._counts_rows())) and not columns:
             order = self.order if self.group else ""
             return TableQuestion(("count",), (), conditions, group=self.group, top=self.top, order=order)
@@ -236,6 +240,9 @@ class _Parser:
             return Declined("no column")
         if (doubt := self._numeric(names)) is not None:
             return doubt
+        if self.group and (self.top or self.order) and not said:
+            # "Which store has the lowest revenue?" may mean a sum, a mean or a single row.
+            return _UNCLEAR
         values_only = not measures and not self.group
         if not measures:
             measures = ("max" if self.order == "highest" else "min",)

@@ -1,4 +1,6 @@
 # What goes with the target, in all rows: the columns that tell most about it, each in a few groups of rows
+from scipy.stats import chi2
+
 #% if v.task == "regression"
 outcomes = {"": df_clean[target].astype(float)}
 #% else
@@ -38,16 +40,18 @@ def groups_of(column):
 
 
 def compared(name, outcome):
-    """The mean of the outcome in each group, and by how many standard errors the furthest two differ."""
+    """The mean of the outcome in each group, and how likely chance alone would make the groups differ as much."""
     groups, names = groups_of(df_clean[name])
     parts = outcome.groupby(groups, observed=True).agg(["mean", "std", "size"])
     parts = parts[parts["size"] >= max(20, 0.01 * len(df_clean))]
     if len(parts) < 2:
-        return parts, 0.0
-    low, high = parts.loc[parts["mean"].idxmin()], parts.loc[parts["mean"].idxmax()]
-    noise = np.hypot(low["std"] / low["size"] ** 0.5, high["std"] / high["size"] ** 0.5)
+        return parts, 1.0
+    left = outcome[groups.isin(parts.index)].var()
+    middle = np.average(parts["mean"], weights=parts["size"])
+    between = float((parts["size"] * (parts["mean"] - middle) ** 2).sum())
+    chance = float(chi2.sf(between / left, len(parts) - 1)) if left else 1.0
     parts = parts if df_clean[name].dtype.kind in "iuf" else parts.sort_values("mean", ascending=False)
-    return parts.rename(index=names), (high["mean"] - low["mean"]) / max(noise, 1e-12)
+    return parts.rename(index=names), chance
 
 
 findings, finding_rows, said = [], [], set()
@@ -60,9 +64,9 @@ likely = [*sum(told_by, []), *association]
 likely = [*association]
 #% endif
 for name in dict.fromkeys(likely):
-    label, (parts, sureness) = max(((label, compared(name, outcome)) for label, outcome in outcomes.items()), key=lambda pair: pair[1][1])
+    label, (parts, chance) = min(((label, compared(name, outcome)) for label, outcome in outcomes.items()), key=lambda pair: pair[1][1])
     # Of many columns and groups some differ by chance: only what lies far beyond it is told, and once.
-    if sureness < 5 or name in said or len(findings) == 3:
+    if chance > 1e-5 or name in said or len(findings) == 3:
         continue
     rows = [[str(group), float(mean), int(size)] for group, mean, size in zip(parts.index, parts["mean"], parts["size"])]
     longest = max(abs(mean) for _, mean, _ in rows)
