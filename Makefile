@@ -5,12 +5,13 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser test-versions check lint coverage docs wheel release hooks bench payloads score detect goals coverage-of-intervals model-runs test-llm conform kill-test mutants format schemas constraints clean
+.PHONY: help demo test browser sandbox test-versions check lint coverage docs wheel release hooks bench payloads score detect goals numbers coverage-of-intervals model-runs test-llm conform kill-test mutants format schemas constraints clean
 
 PYTHON ?= python3
 UV ?= $(shell command -v uv 2>/dev/null)
-# Workers of the test run: as many as there are processors, but not more than kernels and SQLite files stay quick with.
-WORKERS ?= logical
+# Workers of the test run: two for each processor, because a test waits for its kernel half of the time, but not more
+# than kernels and SQLite files stay quick with.
+WORKERS ?= $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)")
 TESTS ?=
 TABLES ?= penguins titanic
 SEED ?= 1
@@ -48,6 +49,11 @@ browser: $(VENV)/.dev-ready ## install Chromium by apt-get where allowed, then r
 		{ [ "$$(id -u)" = 0 ] && apt-get install -y --no-install-recommends chromium; } || \
 		{ echo 'NOT TESTED: there is no Chromium, and apt-get may not install one here. Install chromium, then try again.' >&2; exit 1; }
 	$(RUN) pytest tests/server/test_browser.py
+
+sandbox: $(VENV)/.dev-ready ## install bubblewrap by apt-get where allowed, then try every way out of each sandbox that works here
+	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y --no-install-recommends bubblewrap; } || \
+		{ echo 'NOT TESTED: there is no bubblewrap, and apt-get may not install it here. Install bubblewrap, then try again.' >&2; exit 1; }
+	$(RUN) pytest tests/sandbox tests/cli/test_sandbox.py
 
 test-versions: ## run the tests on every Python from 3.11 on that is here, each in its own environment under build/
 	@TESTS='$(TESTS)' .ci/versions
@@ -94,6 +100,9 @@ detect: $(VENV)/.demo-ready ## run 128 generated tables with known truth as far 
 
 goals: $(VENV)/.demo-ready ## ask 45 goals in words, English and Chinese, of generated tables with known truth (SEED=7; an hour)
 	$(RUN) benchmarks.goals --seed $(SEED) --out docs/goals.md
+
+numbers: $(VENV)/.demo-ready ## run 20 tables, generated and of NBCC_DATA, and find the variable of every number that they tell (SEED=7; half an hour)
+	$(RUN) benchmarks.numbers --seed $(SEED)
 
 coverage-of-intervals: $(VENV)/.demo-ready ## how often the 95 % interval holds the true score, on generated tables (hours; TABLES_EACH=2 is quicker)
 	OMP_WAIT_POLICY=PASSIVE $(RUN) benchmarks.coverage --tables $(TABLES_EACH) --out docs/intervals.md

@@ -29,14 +29,26 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src/notebook_bcc")
 # Modules, and the tests that must notice a change of them: at most 15 seconds each on a free processor.
 QUICK: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "decide": (("engine/decide.py",), ("engine/test_decide.py", "engine/test_state.py")),
-    "reduce": (("engine/reduce.py",), ("engine/test_reduce.py", "engine/test_state.py", "engine/test_transitions.py")),
-    "transitions": (("engine/fold/transitions.py",), ("engine/test_transitions.py", "engine/test_reduce.py")),
+    "decide": (
+        ("engine/decide.py",),
+        ("engine/test_decide.py", "engine/test_state.py", "engine/test_verdicts.py", "engine/test_detour.py"),
+    ),
+    "reduce": (
+        ("engine/reduce.py",),
+        ("engine/test_reduce.py", "engine/test_state.py", "engine/test_transitions.py", "engine/test_decisions.py"),
+    ),
+    "transitions": (
+        ("engine/fold/transitions.py",),
+        ("engine/test_transitions.py", "engine/test_reduce.py", "engine/test_detour.py"),
+    ),
     "tracking": (
         ("engine/fold/tracking.py",),
-        ("engine/test_transitions.py", "engine/test_reduce.py", "engine/test_tracking.py"),
+        ("engine/test_transitions.py", "engine/test_reduce.py", "engine/test_tracking.py", "engine/test_outages.py"),
     ),
-    "context_filter": (("engine/observation/context_filter.py",), ("engine/test_context_filter.py",)),
+    "context_filter": (
+        ("engine/observation/context_filter.py",),
+        ("engine/test_context_filter.py", "engine/test_bounds.py", "engine/test_payload.py"),
+    ),
     "journal": (
         ("journal/records.py", "journal/memory.py", "journal/lock.py", "journal/sqlite/*.py"),
         (
@@ -52,12 +64,12 @@ QUICK: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "protocol": (
         ("protocol/[!_d]*.py", "protocol/dialects.py"),
-        ("protocol", "--ignore=tests/protocol/test_deferred.py"),
+        ("protocol",),
     ),
 }
 _PROCESSES = multiprocessing.get_context("forkserver")
 # Not pytest's plugins: they must be imported by pytest.
-_PRELOADED = ("pytest", "pydantic", "psutil", "orjson", "msgspec", "regex", "yaml", "sqlite3", "numpy", "asyncio")
+_PRELOADED = ("pytest", "pydantic", "psutil", "orjson", "regex", "yaml", "sqlite3", "numpy", "asyncio")
 _OTHER: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=",
     ast.LtE: "<",

@@ -35,13 +35,15 @@ LAYERS = {
     **dict.fromkeys(["__init__", "__main__"], 12),
 }
 # Packages that never know each other although their layers would allow it: a planner is chosen in wiring.
-STRANGERS = {"engine": {"playbook", "llm"}, "kernel/inside": {OURS}, "cli": {"compat"}}
+STRANGERS = {"engine/": {"playbook", "llm"}, "cli/": {"compat"}}
+# What runs on the other side, where nothing of ours may be there.
+STRANGERS |= {one: {OURS} for one in ("kernel/inside/", "kernel/supervisor/supervise.py", "sandbox/inside/")}
 # Every library from outside, and the only places that may know it. A path that ends in "/" is a package.
 ADAPTERS = {
     "pydantic": ["protocol/", "journal/", "planners/", "playbook/", "llm/", "settings.py"],
     "pydantic_core": ["protocol/", "server/body.py"],
     "uvicorn": ["server/serving.py", "server/connections.py"],
-    "starlette": ["server/"],
+    "starlette": ["server/", "web/"],
     "wsproto": ["kernel/jupyter_server/socket.py"],
     "orjson": ["protocol/", "journal/", "notebook/", "kernel/"],
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
@@ -50,11 +52,16 @@ ADAPTERS = {
     "httpx2": ["planners/", "llm/", "kernel/", "conformance/"],
     "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "lifecycle/heads/sqlite.py"],
+    "cloudpickle": ["kernel/inside/checkpoint.py"],
     "pyarrow": ["lifecycle/heads/columnar.py"],
     "pandas": ["api/frames.py"],
     "IPython": ["api/progress.py", "cli/magic.py"],
-    "yaml": ["planners/", "playbook/", "settings.py"],
-    "jinja2": ["playbook/templates/environment.py", "playbook/templates/grammar.py"],
+    "yaml": ["cli/chinese/texts.py", "planners/", "playbook/", "settings.py"],
+    "jinja2": [
+        "playbook/templates/environment.py",
+        "playbook/templates/grammar.py",
+        "playbook/templates/comparatives.py",
+    ],
     "openai": ["llm/providers/openai.py"],
     "anthropic": ["llm/providers/anthropic.py"],
     **{name: ["cli/"] for name in ("typer", "click", "rich")},
@@ -64,18 +71,21 @@ PRINTERS = ["cli/"]
 LOOP_OWNERS = ["cli/main.py", "api/loop_thread.py"]
 # The runner, a server request, the CLI; and the places that call code of others: handlers, hooks,
 # planners, cells, objects in a kernel.
-BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "cli/main.py"]
+BORDER_POSTS = ["engine/runner.py", "server/middleware.py", "web/middleware.py", "cli/main.py"]
 BORDER_POSTS += ["engine/actions/registry.py", "engine/stream.py", "kernel/inside/probe.py", "kernel/scripted.py"]
-BORDER_POSTS += ["lifecycle/custom_actions.py"]
-# The kernel's process inherits the environment of ours.
-ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py"]
+BORDER_POSTS += ["lifecycle/custom_actions.py", "kernel/inside/checkpoint.py", "kernel/inside/sameness.py"]
+# A kernel's process, and that of a run started on the page, inherit the environment of ours; the last is in the kernel,
+# and saves what cells set there.
+ENVIRONMENT_READERS = ["settings.py", "kernel/local/process.py", "web/processes.py", "kernel/inside/surroundings.py"]
 # These choose and fold: no waiting, no clock, no chance, no files, no log.
 PURE = ["protocol/", "fsm/table.py", "fsm/diagram.py", "engine/fold/", "engine/observation/"]
-PURE += [f"engine/{name}.py" for name in ("decide", "reduce", "reward")]
+PURE += [f"engine/{name}.py" for name in ("decide", "reduce", "reward", "due", "mentions")]
 PURE += [f"llm/{name}.py" for name in ("budget", "progress", "verdicts")]
 PURE += ["llm/stream/", "llm/guard/guard.py", "llm/guard/ownership.py", "llm/guard/claims.py"]
 PURE += [f"llm/prompt/{name}.py" for name in ("sharing", "sharing_text", "parts")]
-PURE += [f"playbook/templates/{name}.py" for name in ("values", "placing", "filters", "grammar")]
+PURE += [
+    f"playbook/templates/{name}.py" for name in ("values", "placing", "filters", "grammar", "tracing", "comparatives")
+]
 PURE += [f"playbook/{name}.py" for name in ("facts", "outlook", "content")]
 PURE += ["playbook/goals/"]
 # The only package that may use private names of others: no release of ipykernel has public ones for what it does.
@@ -162,7 +172,7 @@ def imports_go_down(module: Module) -> Iterator[Break]:
 
 def strangers_stay_strangers(module: Module) -> Iterator[Break]:
     for place, unknown in STRANGERS.items():
-        if module.lives_in([f"{place}/"]):
+        if module.lives_in([place]):
             for line, name in imported(module.tree):
                 parts = name.split(".")
                 if parts[0] == OURS and ({OURS, *parts[1:2]} & unknown):
@@ -403,7 +413,7 @@ PLACES += [
     *LOOP_OWNERS,
     *BORDER_POSTS,
     *ENVIRONMENT_READERS,
-    *(f"{one}/" for one in STRANGERS),
+    *STRANGERS,
 ]
 
 

@@ -56,6 +56,7 @@ class Settings:
     dslc_token: str = field(default="", repr=False)
     backend_token: str = field(default="", repr=False)
     dslc_timeout: float = 310.0
+    kernel_idle: float = 1800.0
     lang: Language = "en"
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -190,6 +191,10 @@ def _count(text: str) -> int:
     return number
 
 
+def _idle(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)
+
+
 def _seconds(text: str) -> float:
     try:
         number = float(text)
@@ -238,5 +243,6 @@ _VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "dslc_token": (TOKENS["dslc_token"], str),
     "backend_token": (TOKENS["backend_token"], str),
     "dslc_timeout": ("DSLC_TIMEOUT", _seconds),
+    "kernel_idle": ("NBCC_KERNEL_IDLE", _idle),
     "lang": ("NBCC_LANG", _language),
 }

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from notebook_bcc.lifecycle.folder import RunFolder
     from notebook_bcc.lifecycle.order import RunOrder
     from notebook_bcc.lifecycle.recording import Recording
+    from notebook_bcc.lifecycle.sandboxing import Confinement
     from notebook_bcc.llm.choice import ChoiceFiles
     from notebook_bcc.llm.client import Asker
     from notebook_bcc.llm.planner import LlmPlanner
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from notebook_bcc.planners.script.values import Script
     from notebook_bcc.playbook.folder import PlaybookFiles
     from notebook_bcc.protocol.limits import Limits
+    from notebook_bcc.sandbox.interface import Rung
+    from notebook_bcc.sandbox.rungs import RungReport
     from notebook_bcc.server.metrics import Counted
 
 # What a person types for a planner in this process.
@@ -67,17 +70,28 @@ def run_factories(settings: Settings | None = None) -> RunFactories:
 
     known = settings if settings is not None else Settings()
     return RunFactories(
-        make_kernel=functools.partial(make_kernel, token=known.backend_token),
+        make_kernel=functools.partial(make_kernel, token=known.backend_token, idle=known.kernel_idle),
         make_planner=functools.partial(make_planner, settings=known),
         journals=journals(),
         make_contents=functools.partial(make_contents, token=known.backend_token),
         make_registry=make_registry,
+        try_rung=try_rung,
         now=lambda: datetime.now(UTC),
     )
 
 
-def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = "") -> Kernel:
-    """The kernel of a spec, not started. `token` is for a Jupyter Server."""
+def make_kernel(
+    spec: KernelSpec,
+    *,
+    cwd: Path,
+    output_bytes: int,
+    confinement: Confinement | None = None,
+    run: RunFolder | None = None,
+    token: str = "",
+    idle: float = 0.0,
+) -> Kernel:
+    """The kernel of a spec, not started. `token` is for a Jupyter Server, which confines its kernels itself or not. A
+    local kernel of a `run` outlives this process, until it was `idle` for so many seconds with nobody there."""
     from notebook_bcc.kernel.outputs import OutputLimits
 
     usual = OutputLimits()
@@ -85,8 +99,13 @@ def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = 
     match spec:
         case LocalKernelSpec():
             from notebook_bcc.kernel.local.kernel import LocalKernel
+            from notebook_bcc.kernel.supervisor.folders import Lifetime
+            from notebook_bcc.lifecycle.sandboxing import Confinement, launcher_of
 
-            return LocalKernel(name=spec.name, cwd=cwd, output_limits=limits)
+            kept = confinement or Confinement()
+            lifetime = Lifetime(idle, run.kernel, str(run.path.resolve())) if run is not None else Lifetime()
+            made = functools.partial(LocalKernel, launcher=launcher_of(kept), limits=kept.limits, lifetime=lifetime)
+            return made(name=spec.name, cwd=cwd, output_limits=limits)
         case JupyterServerKernelSpec():
             from notebook_bcc.kernel.jupyter_server.kernel import JupyterServerKernel
 
@@ -94,6 +113,13 @@ def make_kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int, token: str = 
             return JupyterServerKernel(spec.url, token=token, name=spec.name, path=path, output_limits=limits)
         case _:
             assert_never(spec)
+
+
+def try_rung(rung: Rung) -> RungReport:
+    """Whether this kind of sandbox works here."""
+    from notebook_bcc.sandbox import rungs
+
+    return rungs.try_rung(rung)
 
 
 def make_registry(actions: Path | None) -> ActionRegistry:

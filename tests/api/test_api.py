@@ -308,6 +308,7 @@ def test_what_is_no_path_is_refused_by_its_name(place: Path) -> None:
         ("--target 'a b': --test-file stays", "target='a b': --test-file stays"),
         ("--stream and --no-stream are", "stream=True and stream=False are"),
         ("give --overwrite, --no-wait or --id", "give overwrite=True, wait=False or run_id="),
+        ("only --restart reset starts it anew", "only restart='reset' starts it anew"),
         (
             "'--target' is a name; go on with: nbcc run --planner x",
             "'--target' is a name; go on with: nbcc run --planner x",
@@ -405,6 +406,11 @@ def test_a_run_that_was_not_to_be_verified_goes_on_unverified(place: Path) -> No
     assert nb.open(run.id).resume(max_actions=0).verified is None
 
 
+def test_why_a_run_stopped_is_said_in_keywords(place: Path) -> None:
+    reason = nb.run("words.yaml", max_actions=1).reason
+    assert reason == "the limit of 1 action is reached (MAX_EXECUTION_STEPS, max_actions=)"
+
+
 def test_a_cancelled_run_stays_cancelled(place: Path) -> None:
     started, _ = write_slow(place)
     run = nb.start("slow.yaml", run_id="gone")
@@ -412,6 +418,8 @@ def test_a_cancelled_run_stays_cancelled(place: Path) -> None:
     run.cancel("enough")
     assert run.wait().status == "cancelled"
     assert nb.run("slow.yaml", run_id="gone").status == "cancelled"
+    with pytest.raises(nb.RunRefused, match="only restart='reset' starts it anew"):
+        run.resume()
 
 
 def test_a_change_of_the_plan_waits_for_its_confirmation(place: Path) -> None:
@@ -566,8 +574,8 @@ def test_every_field_of_the_options_is_a_keyword_and_an_option_of_the_command() 
     named = [one.name for one in fields(RunOptions)]
     assert list(RunKeywords.__annotations__) == named
     asked = set(run_command.__annotations__) - {"return", "context", "what"}
-    # The command line has its views in place of a progress, and says what is not to be verified.
-    assert set(named) - {"progress", "verify"} == asked - {"as_json", "quiet", "no_verify"}
+    # The command line has its views and the page in place of a progress, and says what is not to be verified.
+    assert set(named) - {"progress", "verify"} == asked - {"as_json", "quiet", "web", "no_verify"}
 
 
 @pytest.mark.parametrize("module", [notebook_bcc.api.front, notebook_bcc.api.run], ids=lambda module: module.__name__)

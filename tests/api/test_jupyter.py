@@ -61,6 +61,10 @@ async def test_the_magic_takes_the_options_of_the_command_line(kernel: LocalKern
     assert nb.open("magic").verified is None
     listed = await kernel.execute("%nbcc list")
     assert any("magic" in str(output.get("text")) for output in listed.outputs)
+    # What was typed is said as it was typed.
+    stray = await kernel.execute("%nbcc run words.yaml --target y")
+    assert stray.error is not None
+    assert stray.error.message.startswith("--target is for a run that begins with data")
     # A frame is called by its name.
     refused = await kernel.execute("import pandas\nempty = pandas.DataFrame({'a': []})\n%nbcc run empty --target a")
     assert refused.error is not None

@@ -1,9 +1,11 @@
-"""kill -9 at random moments of real runs: finished in the end, no action lost, none done twice."""
+"""kill -9 at random moments of real runs: finished in the end, no action lost, none done twice, and what cells do
+outside done once as long as their kernel lives."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
 import signal
 import sqlite3
@@ -43,7 +45,8 @@ def script() -> str:
                 lines += ["          - actions:"]
                 for _ in range(half):
                     first = "seen = []\n" if number == 0 else ""
-                    code = f"{first}seen.append({number})\nprint(len(seen), seen[-1])"
+                    outside = f"with open('../../../outside', 'a') as file: file.write('{number}\\n')"
+                    code = f"{first}{outside}\nseen.append({number})\nprint(len(seen), seen[-1])"
                     lines += ["              - code: |"]
                     lines += [f"                  {line}" for line in code.splitlines()]
                     number += 1
@@ -56,11 +59,16 @@ def nbcc(*arguments: str) -> list[str]:
 
 @dataclass
 class Campaign:
-    """One run that is killed again and again."""
+    """One run that is killed again and again; with `victims`, its kernel or its kernel's supervisor now and then, too.
+
+    `gone` counts the kernels that were killed: what they had done is done again.
+    """
 
     folder: Path
     dice: random.Random
+    victims: bool = False
     kills: int = 0
+    gone: int = 0
     children: set[int] = field(default_factory=set)
 
     @property
@@ -74,7 +82,10 @@ class Campaign:
             command = nbcc("resume", "last", "--no-verify")
         log = (self.folder / "log.txt").open("ab")
         with log:
-            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            environment = os.environ | {"NBCC_KERNEL_IDLE": "60"}
+            return subprocess.Popen(
+                command, cwd=self.folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
 
     def entries(self) -> list[Entry]:
         async def read(path: Path) -> list[Entry]:
@@ -100,6 +111,20 @@ class Campaign:
         except sqlite3.OperationalError:
             return 0  # it is being created right now
 
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        self.children |= {child.pid for child in children}
+        process.send_signal(signal.SIGKILL)
+        # Until it is gone: else the same process would be found alive, and counted again.
+        process.wait(PATIENCE)
+        self.kills += 1
+        # The supervisor, its kernel, or both: the supervisor is the first.
+        if self.victims and children and self.dice.random() < 0.3:
+            self.gone += 1
+            for child in self.dice.choice([children[:1], children[1:], children]):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+
     def session(self, *, kill: bool) -> bool:
         """Carry the run on; kill it after some more entries. True when it finished by itself."""
         before = self.length()
@@ -109,9 +134,7 @@ class Campaign:
         while process.poll() is None:
             assert time.monotonic() < deadline, (self.folder / "log.txt").read_text()[-3000:]
             if kill and self.length() >= target:
-                self.children |= {child.pid for child in psutil.Process(process.pid).children(recursive=True)}
-                process.send_signal(signal.SIGKILL)
-                self.kills += 1
+                self.kill(process)
             else:
                 time.sleep(0.002)  # a poll between two looks at the journal, not a wait for something to happen
         code = process.wait()
@@ -138,10 +161,13 @@ def check(campaign: Campaign) -> RunState:
     nbformat.validate(notebook)
     printed = [cell.outputs[0].text for cell in notebook.cells if cell.cell_type == "code"]
     assert printed == [f"{number + 1} {number}\n" for number in range(ACTIONS // 2)]
+    outside = Counter(map(int, (campaign.folder / "outside").read_text().split()))
+    assert set(outside) == set(range(ACTIONS // 2)), "something outside was not done"
+    assert max(outside.values()) <= 1 + campaign.gone, f"done again outside: {outside.most_common(3)}"
     return state
 
 
-def kill_runs(folder: Path, *, kills: int, seed: int) -> int:
+def kill_runs(folder: Path, *, kills: int, seed: int, victims: bool = False) -> int:
     dice = random.Random(seed)
     done = runs = 0
     while done < kills:
@@ -149,7 +175,7 @@ def kill_runs(folder: Path, *, kills: int, seed: int) -> int:
         place = folder / f"run-{runs}"
         place.mkdir()
         (place / "script.yaml").write_text(script())
-        campaign = Campaign(place, dice)
+        campaign = Campaign(place, dice, victims)
         finished = False
         while not finished:
             finished = campaign.session(kill=done + campaign.kills < kills)
@@ -164,6 +190,12 @@ def kill_runs(folder: Path, *, kills: int, seed: int) -> int:
 
 def test_a_run_that_is_killed_ten_times_finishes_with_nothing_lost_and_nothing_done_twice(tmp_path: Path) -> None:
     kill_runs(tmp_path, kills=10, seed=random.randrange(2**32))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_run_whose_kernels_are_killed_with_it_does_again_only_what_they_had_done(tmp_path: Path) -> None:
+    kill_runs(tmp_path, kills=15, seed=random.randrange(2**32), victims=True)
 
 
 @pytest.mark.slow

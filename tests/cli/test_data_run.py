@@ -73,12 +73,20 @@ def test_a_question_stops_the_run_and_its_answer_lets_it_go_on_without_the_playb
     assert "Which column is the target?" in done.stdout
     assert "3. price" in done.stdout
     assert "--set target=time" in done.stdout
-    assert "--set target=..." in table("status", "last").stdout
+    status = table("status", "last")
+    assert "--set target=..." in status.stdout
+    number = json.loads(table("status", "last", "--json").stdout)["waiting"]["answers"]
+    assert f"{number} waits for an answer: Which column is the target?" in status.stdout
+    assert f"question {number} waits for an answer" in table("show", "last").stdout
     (table.folder / "book").rename(table.folder / "gone")
     again = table("resume", "last", "--set", "target=price", "--json")
     assert again.returncode == Exit.COMPLETED, again.stdout + again.stderr
     entries = [json.loads(line) for line in again.stdout.splitlines()]
     assert entries[0]["inputs"] == {"target": "price", "targets": ["price"]}
+    assert entries[0]["answers"] == number
+    late = table("resume", "last", "--target", "size")
+    assert late.returncode == Exit.USAGE
+    assert f"question {number} of run" in late.stderr
     ended = next(entry for entry in entries if entry["kind"] == "run_ended")
     names = [one["name"] for one in ended["files"]]
     assert names == ["answer.json", "summary.md", "model.pkl", "figures/01_target.png"]

@@ -18,6 +18,7 @@ import nbformat
 import pandas as pd
 import papermill
 import pytest
+from benchmarks.numbers.checking import check_run
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -64,7 +65,28 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     )
     assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
     (shell.folder / "results").rename(shell.folder / "moved")
+    shell.write("terminal.txt", done.stdout)
     return shell
+
+
+def told_numbers(shell: Shell, terminal: str) -> None:
+    """Every number and comparative of the one run here has a variable, and agrees with the kernel."""
+    (run,) = (path for path in (shell.folder / "nbcc-runs").iterdir() if path.is_dir())
+    found = check_run(run, terminal)
+    assert not found.problems, "\n".join(map(str, found.problems))
+    assert found.numbers > 50
+    assert found.comparatives > 5
+
+
+def test_every_number_that_the_run_tells_is_that_of_its_variable(place: Shell) -> None:
+    told_numbers(place, (place.folder / "terminal.txt").read_text(encoding="utf-8"))
+
+
+def test_so_is_every_number_of_a_run_in_chinese(shell: Shell) -> None:
+    shell.write("flats.csv", flats(_ROWS, 3))
+    done = shell("run", "flats.csv", "--target", "rent", "--lang", "zh", "--confirm", "auto", "--no-verify")
+    assert done.returncode == Exit.COMPLETED, done.stdout + done.stderr
+    told_numbers(shell, done.stdout)
 
 
 @pytest.fixture

@@ -52,6 +52,17 @@ def summary(**facts: Any) -> Summary:  # Any: JSON
         ({"score": 58.316}, "rmse 58.3", "rmse 58.3"),
         ({"score": 0.0, "interval_95": [0, 0], "naive_forecast": -0.0}, "rmse 0.00 (0.00 to 0.00), naive 0.00", None),
         ({"score": 0.00001234}, "rmse 0.0000123", None),
+        ({"score": 1.1, "naive_forecast": 1.2, "better_than_naive": True}, "rmse 1.10, naive 1.20", None),
+        (
+            {"score": 1.1, "naive_forecast": 1.0, "better_than_naive": False},
+            "rmse 1.10, naive 1.00; NO BETTER than the naive forecast",
+            "rmse 1.10，朴素预测 1.00；不比朴素预测好",
+        ),
+        (
+            {"score": 0.9, "naive_forecast": 1.0, "better_than_naive": None},
+            "rmse 0.900, naive 1.000; NOT SHOWN to be better than the naive forecast",
+            "rmse 0.900，朴素预测 1.000；没有证据表明好于朴素预测",
+        ),
     ],
 )  # fmt: skip
 def test_a_result_has_as_many_digits_as_it_deserves_and_no_powers_of_ten(

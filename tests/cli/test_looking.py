@@ -252,6 +252,10 @@ def test_a_script_names_deliverables_and_its_run_says_whether_it_is_answered(she
     assert "answered, not verified yet" in done.stdout.splitlines()[-1]
     assert "completed, answered, not verified yet" in shell("status", "made").stdout
     assert {one["run_id"]: one["answered"] for one in shell.json("list")} == {"made": "yes", "missing": "no"}
+    wide, narrow = (shell("list", COLUMNS=width).stdout.splitlines() for width in ("100", "60"))
+    assert "completed, not answered, not verified" in wide[-1]
+    assert narrow[0].split() == wide[0].split(), "a status is shortened before a column is left out"
+    assert ["not verified yet" in narrow[1], "not answered" in narrow[2]] == [True, True]
 
 
 def test_a_run_that_was_verified_is_simply_completed(finished: Shell) -> None:

@@ -10,6 +10,8 @@ import pytest
 from cli.shell import Shell
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.journal.lock import RunLock
+from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.server_copy import CopyRecord, keep_copy_record
 
 GOOD = "goal: Good\nstages: [{id: a, steps: [{id: b, behaviors: [{actions: [{text: done}]}]}]}]\n"
 BAD = "goal: Bad\nstages: [{id: a, steps: [{id: b, behaviors: [{actions: [{action: {action: unheard_of}}]}]}]}]\n"
@@ -46,6 +48,13 @@ def test_runs_are_deleted_by_name_after_a_question(runs: Shell) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 runs deleted" in done.stdout
     assert left(runs) == ["b", "c"]
+
+
+def test_a_copy_on_a_server_is_named_when_its_run_is_deleted(runs: Shell) -> None:
+    folder = RunFolder(runs.runs[0])
+    keep_copy_record(folder, CopyRecord("a.ipynb", url="http://server:8888", path="a-1.ipynb", written="digest"))
+    done = runs("delete", folder.run_id, "--yes")
+    assert "stays on the server: a-1.ipynb (http://server:8888)" in done.stdout
 
 
 def test_a_run_that_is_carried_out_is_not_deleted_and_the_others_are(runs: Shell) -> None:

@@ -395,6 +395,24 @@ class GoesNowhere(Sound):
         return super().judge(request) | ({"transition": advice} if _told(request) else {})
 
 
+class EndsAnotherStep(Sound):
+    def actions(self, request: Json) -> list[Any]:
+        return [*super().actions(request), {"action": "end_phase", "step_id": "paradise"}]
+
+
+class FiresNothing(Sound):
+    def actions(self, request: Json) -> list[Any]:
+        return [*super().actions(request), {"action": "next_event", "event_type": "FLY"}]
+
+
+class ProgressObjectsOnly(Sound):
+    def check(self, request: Json) -> None:
+        super().check(request)
+        context = (request.get("observation") or {}).get("context") or {}
+        if isinstance(context.get("section_progress"), str):
+            raise Refused(422, self.refusal(["observation.context.section_progress"]))
+
+
 class Stateful(Sound):
     """Keeps the progress to itself instead of reading it."""
 
@@ -675,6 +693,9 @@ BROKEN = (
     _broken(BadFilter, "context-filter"),
     _broken(BadSummary, "context-filter"),
     _broken(GoesNowhere, "navigation", "workflow-ends"),
+    _broken(EndsAnotherStep, "end-phase", "workflow-ends"),
+    _unwise(FiresNothing, "next-event"),
+    _broken(ProgressObjectsOnly, "progress-texts"),
     _unwise(Stateful, "stateless", "feedback-errors"),
     _broken(PlainTextJudgement, "judgement-form"),
     _unwise(NoSpare, "generate"),

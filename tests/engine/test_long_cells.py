@@ -112,13 +112,15 @@ async def test_a_run_whose_time_is_up_leaves_its_cell_and_a_resume_carries_it_ou
     assert not [one for one in records if isinstance(one, RepairTried)]
     assert all(one.success for one in records if isinstance(one, ActionCompleted))
     (tmp_path / "go").touch()
-    again = Runner(planner=one_step(cells), kernel=kernel, journal=journal)
-    await again.load()
-    await again.begin(RunResumed(limits=Limits(run_seconds=60)))
-    async with asyncio.timeout(60):
-        async for _ in again.run():
-            pass
-    assert again.state.fsm is State.WORKFLOW_COMPLETED
+    # Far less than it has taken already: each resume carries out an action all the same.
+    for reached in (State.ACTION_COMPLETED, State.WORKFLOW_COMPLETED):
+        again = Runner(planner=one_step(cells), kernel=kernel, journal=journal)
+        await again.load()
+        await again.begin(RunResumed(limits=Limits(run_seconds=1)))
+        async with asyncio.timeout(60):
+            async for _ in again.run():
+                pass
+        assert again.state.fsm is reached
     assert [cell.source for cell in again.state.document.cells] == ["kept = 1", WAITS.strip("\n")]
     assert again.state.document.cells.last is not None
     assert again.state.document.cells.last.outputs[0]["text"] == "begun\ndone\n"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.play import SKIP, Played, one_step, play
+from notebook_bcc.engine.actions.context import ActionServices, ExecutionLimits
 from notebook_bcc.engine.actions.nesting import NestingContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.errors import ActionRefused
@@ -166,11 +167,14 @@ async def test_a_handler_that_outlives_its_action_can_change_nothing() -> None:
         action_id="action-1",
         document=(await carried_out(ActionRegistry())).state.document,
         variables={},
-        kernel=ScriptedKernel(),
-        limits=None,  # type: ignore[arg-type]
-        repair=None,  # type: ignore[arg-type]
-        problem_of=lambda proposal: "",
-        on_output=lambda cell_id, output: None,
+        assigned={},
+        services=ActionServices(
+            kernel=ScriptedKernel(),
+            limits=ExecutionLimits(),
+            repair=_for_ever,
+            problem_of=lambda proposal: "",
+            on_output=lambda cell_id, output: None,
+        ),
         carry_out=_for_ever,
     )
     waiting = asyncio.create_task(context.exec_action_async({"action": "add", "content": "x"}))
@@ -181,7 +185,7 @@ async def test_a_handler_that_outlives_its_action_can_change_nothing() -> None:
         await context.exec_action_async({"action": "add", "content": "x"})
 
 
-async def _for_ever(context: Any, step: Any) -> None:
+async def _for_ever(*_: Any) -> None:
     await asyncio.Event().wait()
 
 

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,11 @@ from notebook_bcc.engine.runner import Runner
 from notebook_bcc.journal.encoding import encode_record
 from notebook_bcc.journal.memory import MemoryJournal
 from notebook_bcc.journal.records import RunStarted
+from notebook_bcc.kernel.interface import Execution, KernelUsage
 from notebook_bcc.kernel.local.kernel import LocalKernel
+from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.lifecycle.verify import SecondsLeft
+from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.progress import PROGRESS_MIME, WorkProgress, progress_of
 from notebook_bcc.views.words import Words
 
@@ -88,3 +92,52 @@ def test_machines_get_the_message_and_the_verification_in_the_same_form(capsys: 
 @pytest.mark.parametrize("value", ["text", {"done": 1}, {"what": "x", "done": -1}, None, [1]])
 def test_what_is_no_message_is_not_heard(value: object) -> None:
     assert progress_of({"output_type": "display_data", "data": {PROGRESS_MIME: value}}) is None
+
+
+class Slow(ScriptedKernel):
+    """Implements `MeasuredKernel`: a silent cell ends when it was measured twice; each time the clock has moved on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 100.0
+        self.measured = 0
+        self._twice = asyncio.Event()
+
+    async def execute(
+        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
+    ) -> Execution:
+        self.now += 12
+        await self._twice.wait()
+        return await super().execute(source, time_limit=time_limit, on_output=on_output)
+
+    async def usage(self) -> KernelUsage:
+        self.measured += 1
+        usage = KernelUsage(memory_bytes=500_000_000, cpu_seconds=6.0 * self.measured)
+        if self.measured == 1:
+            self.now += 10
+        else:
+            self._twice.set()
+        return usage
+
+
+@pytest.mark.anyio
+async def test_a_silent_cell_is_told_of_with_its_time_its_memory_and_its_share_of_a_processor() -> None:
+    heard: list[WorkProgress] = []
+    journal, kernel = MemoryJournal(), Slow()
+    runner = Runner(
+        planner=one_step(run_code("x = 1")),
+        kernel=kernel,
+        journal=journal,
+        timer=lambda: kernel.now,
+        on_progress=heard.append,
+    )
+    await runner.begin(RunStarted(run_id="run", policies=AUTO))
+    async with asyncio.timeout(60):
+        async for _ in runner.run():
+            pass
+    first, second = heard
+    assert first.what == second.what == f"cell {next(iter(runner.state.document.cells)).id}"
+    assert (first.seconds, first.memory_bytes, first.cpu_percent) == (12.0, 500_000_000, None)
+    assert (second.seconds, second.cpu_percent) == (22.0, 60.0)
+    assert Words("en").progress(second).endswith(": 22 s so far, 500 MB, CPU 60%")
+    assert not any(b"500000000" in encode_record(entry.record) for entry in [one async for one in journal.read()])

@@ -14,6 +14,7 @@ from notebook_bcc.engine.state import (
     EFFECTS_KEPT,
     TAKEN_KEPT,
     BehaviorState,
+    CheckpointState,
     KernelState,
     KernelStep,
     KernelSteps,
@@ -22,6 +23,7 @@ from notebook_bcc.engine.state import (
     PlannerContext,
     Position,
     RunState,
+    elapsed_without,
 )
 from notebook_bcc.journal.encoding import RECORD_TYPES
 from notebook_bcc.journal.interface import Entry
@@ -33,6 +35,10 @@ from notebook_bcc.journal.records import (
     BehaviorJudged,
     CellChange,
     CellRerun,
+    CheckpointLoaded,
+    CheckpointRejected,
+    CheckpointSaved,
+    CheckpointSkipped,
     CommandTaken,
     EventRefused,
     Faulted,
@@ -45,6 +51,7 @@ from notebook_bcc.journal.records import (
     KernelRebuilt,
     KernelStarted,
     ModelAsked,
+    OnceBegun,
     OutputReceived,
     PlanningAnswered,
     PlanningAsked,
@@ -164,6 +171,7 @@ COMPLETED: Changed = {"current": None, "partial": (), "executed": 3}
 # Ten seconds since the record before, which do not count.
 REBUILDING: Changed = {"elapsed_before": -10.0}
 
+CHECKPOINT = CheckpointSaved(file="3.checkpoint", cells=3, digest="d", size=9, seconds=0.5)
 TABLE: list[tuple[Record, Changed, RunState]] = [
     (
         STARTED,
@@ -193,6 +201,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             "session_at": AT,
             **behavior(stream_open=False),
             **kernel(up=False),
+            "action_due": True,
         },
         BEFORE,
     ),
@@ -211,6 +220,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             "session_at": AT,
             **behavior(stream_open=False),
             **kernel(up=False, session="", known=False, accept_differences=True),
+            "action_due": True,
             "recover": "reset",
             "policies": POLICIES,
             "limits": LIMITS,
@@ -247,7 +257,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
     ),
     (
         ANSWER,
-        {"asked": None, "asked_from": None, "verdict": ANSWER, "filter": None},
+        {"asked": None, "asked_from": None, "verdict": ANSWER, "judged": 10, "filter": None},
         evolve(BEFORE, asked=ASKED, asked_from=BEFORE),
     ),
     (
@@ -379,6 +389,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             **kernel(
                 variables={"x": 1, "y": 2},
                 reproducible={"x": 1, "y": 2},
+                assigned={"y": "code"},
                 steps=KERNEL.steps.appended(KernelStep("code")),
                 count=5,
             ),
@@ -486,6 +497,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             **kernel(
                 variables={"x_1": 1},
                 reproducible={"x_1": 1},
+                assigned={"x_1": "artifact"},
                 steps=KERNEL.steps.appended(KernelStep("artifact")),
                 count=5,
             ),
@@ -583,6 +595,15 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         BEFORE,
     ),
     (KernelLost(cause="killed"), kernel(up=False, known=False, losses=1), BEFORE),
+    (CHECKPOINT, {"checkpoints": CheckpointState(saved=(CHECKPOINT,), tried=3, spent=0.5, expected=0.5)}, BEFORE),
+    (
+        CheckpointSkipped(cells=4, reason="no cloudpickle", never=True, seconds=0.5),
+        {"checkpoints": CheckpointState(tried=4, spent=0.5, expected=1.0, off="no cloudpickle")},
+        BEFORE,
+    ),
+    (CheckpointLoaded(file="3.checkpoint", cells=3, of=4), {"elapsed_before": elapsed_without(BEFORE, AT)}, BEFORE),
+    (CheckpointRejected(file="3.checkpoint", reason="x"), {"elapsed_before": elapsed_without(BEFORE, AT)}, BEFORE),
+    (OnceBegun(action_id="a-1", cell_id="send"), kernel(once_begun="a-1"), BEFORE),
     (CommandTaken(seq=5, command="pause"), {"commands_seen": 5, "pause": True}, BEFORE),
     (CommandTaken(seq=3, command="confirm"), {}, BEFORE),
     (CommandTaken(seq=0, command="pause"), {"pause": True}, BEFORE),
@@ -664,6 +685,30 @@ def test_an_answer_that_could_not_be_used_is_asked_for_again(
 ) -> None:
     state = change(evolve(BEFORE, verdict=ANSWER))
     assert (after(RunResumed(), state).verdict is None) is asked_again
+
+
+def test_an_action_is_due_from_a_resume_until_one_is_completed() -> None:
+    resumed = after(RunResumed(), BEFORE)
+    assert resumed.action_due
+    done = ActionCompleted(action_id="a", action="add", success=True)
+    assert not after(done, resumed).action_due
+
+
+def test_a_resume_may_choose_another_kernel_in_either_form() -> None:
+    there = JupyterServerKernelSpec(url="http://127.0.0.1:18600", name=BEFORE.kernel_spec.name)
+    assert after(RunResumed(kernel_spec=there)).kernel_spec == there
+    assert after(RunResumed(kernel_url=there.url)).kernel_spec == there
+    assert after(RunResumed()).kernel_spec == BEFORE.kernel_spec
+
+
+def test_a_cell_counts_as_run_where_its_action_succeeded_or_lists_it() -> None:
+    def ran(**said: Any) -> tuple[str, ...]:
+        return ActionCompleted(action_id="a", action="exec", **said).succeeded_cells
+
+    assert ran(success=True, executed="x") == ("x",)
+    assert ran(success=False, executed="x") == ()
+    assert ran(success=True) == ()
+    assert ran(success=False, executed="x", ran=("y", "x")) == ("y", "x")
 
 
 def test_inputs_join_those_that_are_known() -> None:

@@ -60,7 +60,8 @@ def test_before_it_has_begun_a_run_has_taken_no_time() -> None:
 
 def test_the_limit_of_seconds_counts_the_sessions_before() -> None:
     assert not isinstance(decide(after(*SESSIONS)), Stop)
-    stop = decide(after(*SESSIONS, (5003, Warned(message="the fortieth second"))))
+    late = (5003, ActionCompleted(action_id="1", action="add", success=True))
+    stop = decide(after(*SESSIONS, late))
     assert isinstance(stop, Stop)
     assert stop.reason == "limit"
     assert "40 seconds" in stop.detail

@@ -32,13 +32,15 @@ pytestmark = pytest.mark.anyio
 
 
 class House:
-    """Where kernels live that outlive those who use them. `trouble` is what an attempt to attach meets."""
+    """Where kernels live that outlive those who use them. `trouble` is what an attempt to attach meets; `leaves`: a run
+    that stops in order leaves its kernel there."""
 
     def __init__(self) -> None:
         self.kernels: dict[str, ScriptedKernel] = {}
         self.results: dict[str, list[Execution]] = {}
         self.ran: list[str] = []
         self.trouble: KernelStartFailed | None = None
+        self.leaves = False
 
 
 class Lasting:
@@ -97,6 +99,13 @@ class Lasting:
         self._session = session
         self._left = self._house.results[session][-1] if len(executed) > known else None
         return self._left is not None
+
+    @property
+    def can_be_left(self) -> bool:
+        return self._house.leaves
+
+    async def detach(self) -> None:
+        self._session = ""
 
     async def discard(self, session: str) -> bool:
         return self._house.kernels.pop(session, None) is not None

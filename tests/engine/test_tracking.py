@@ -149,8 +149,26 @@ async def test_a_promotion_renames_the_variable_and_registers_the_artifact() -> 
     assert artifact.created_at is not None
 
 
-async def test_a_promotion_of_what_does_not_exist_is_an_error_that_changes_nothing() -> None:
-    promotion = Promotion(variable="ghost", artifact_id="g@1")
+async def test_an_artifact_that_keeps_its_name_is_registered_with_its_parent_and_no_cell() -> None:
+    # Seed 000, stages: df_full@loading is the variable df_full.
+    raw = Promotion(variable="raw", artifact_id="df_raw@load", keep_name=True, description="as read")
+    clean = Promotion(variable="clean", artifact_id="df_clean@step", keep_name=True, parent="df_raw@load")
+    behavior = Behavior(run_code("raw = [1]", "clean = [2]"), expected=["raw", "clean"], promotions=[raw, clean])
+    played = await play(one_step(behavior))
+    assert played.state.kernel.variables == {"raw": [1], "clean": [2]}
+    assert [cell.source for cell in played.state.document.cells] == ["raw = [1]", "clean = [2]"]
+    assert played.feedback[0].missing_outputs == ()
+    for level in (played.state.stages, played.state.steps, played.state.behaviors):
+        outputs = level.completed[-1].outputs_produced
+        assert outputs.variables == ("raw", "clean")
+        told = [(one.artifact_id, one.variable_name, one.parent) for one in outputs.artifacts]
+        assert told == [("df_raw@load", "raw", None), ("df_clean@step", "clean", "df_raw@load")]
+    assert played.state.stages.completed[-1].outputs_produced.artifacts[0].description == "as read"
+
+
+@pytest.mark.parametrize("keep_name", [False, True])
+async def test_a_promotion_of_what_does_not_exist_is_an_error_that_changes_nothing(keep_name: bool) -> None:
+    promotion = Promotion(variable="ghost", artifact_id="g@1", keep_name=keep_name)
     played = await play(one_step(Behavior(run_code("x = 1"), promotions=[promotion])), policies=SKIP)
     assert played.records(ArtifactPromoted) == []
     assert played.records(PromotionFailed)[0].variable == "ghost"

@@ -16,11 +16,13 @@ from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import RunFolder, run_folders
 from notebook_bcc.lifecycle.operations import resumed, started
 from notebook_bcc.lifecycle.order import ResumeOrder, RunOrder
+from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement
 from notebook_bcc.lifecycle.session import Interaction, Session
+from notebook_bcc.planners.interface import Planner
 from notebook_bcc.planners.script.file import parse_script
 from notebook_bcc.planners.script.planner import ScriptedPlanner
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec, ScriptPlannerSpec
-from notebook_bcc.wiring import journals, make_contents, make_registry
+from notebook_bcc.wiring import journals, make_contents, make_registry, try_rung
 
 TWO_STEPS = """
 goal: Count
@@ -43,13 +45,24 @@ class Place:
     warnings: list[str] = field(default_factory=list)
     kernels: list[ScriptedKernel] = field(default_factory=list)
     kernel: Callable[[], ScriptedKernel] = ScriptedKernel
+    # In place of the one that follows the script.
+    planner: Callable[[], Planner] | None = None
 
     @property
     def factories(self) -> RunFactories:
-        async def planner(spec: PlannerSpec | None, folder: RunFolder) -> ScriptedPlanner:
+        async def planner(spec: PlannerSpec | None, folder: RunFolder) -> Planner:
+            if self.planner is not None:
+                return self.planner()
             return ScriptedPlanner.from_script(parse_script(self.script))
 
-        def kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int) -> ScriptedKernel:
+        def kernel(
+            spec: KernelSpec,
+            *,
+            cwd: Path,
+            output_bytes: int,
+            confinement: Confinement = UNBOUND,
+            run: RunFolder | None = None,
+        ) -> ScriptedKernel:
             self.kernels.append(self.kernel())
             return self.kernels[-1]
 
@@ -59,6 +72,7 @@ class Place:
             journals=journals(),
             make_contents=make_contents,
             make_registry=make_registry,
+            try_rung=try_rung,
             now=lambda: datetime.now(UTC),
         )
 

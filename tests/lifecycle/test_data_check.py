@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ PLAIN = "id,size,Sale Price\n1,2,3\n2,3,4\n"
         (PLAIN, "Sale Price"),
         (PLAIN, "sale  price"),
         (PLAIN, " SALE PRICE "),
+        (PLAIN, "sale_price"),
+        (PLAIN, "SalePrice"),
         ("1,2,3\n4,5,6\n", "column_3"),
         ("red,x\nblue,y\nred,x\n", "column_2"),
         ("# made by hand\n" + PLAIN, "Sale Price"),
@@ -103,7 +106,7 @@ def test_a_test_file_may_lack_some_columns_and_have_others(tmp_path: Path) -> No
 def test_parquet_and_feather_files_tell_their_columns(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    table = pandas.DataFrame({"size": [1], "price": [2]})
+    table = pandas.DataFrame({"size": [1, 2], "price": [2, 3]})
     table.to_feather(tmp_path / "a.feather")
     (tmp_path / "folder").mkdir()
     table.to_parquet(tmp_path / "folder" / "1.parquet")
@@ -125,3 +128,55 @@ def test_a_workbook_of_a_real_writer_is_read(tmp_path: Path) -> None:
         table.to_excel(book, sheet_name="houses", index=False)
     assert read_head(tmp_path / "a.xlsx").names == ("size", "town", "price")
     assert read_head(tmp_path / "a.xlsx", sheet="none").parts == ("houses",)
+
+
+ORDERED = """\
+word,day,shop,same,number
+red one,3 Jan 2020,a,x,1
+blue two,4 Jan 2020,b,x,2
+red 3,5 Jan 2020,a,x,3
+grey,,b,x,4
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx"])
+def test_a_column_without_dates_orders_no_rows_and_one_without_repeats_groups_none(tmp_path: Path, form: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    file = tmp_path / f"a.{form}"
+    table = pandas.read_csv(io.StringIO(ORDERED))
+    match form:
+        case "csv":
+            file.write_text(ORDERED)
+        case "parquet":
+            table.to_parquet(file)
+        case _:
+            table.to_excel(file, index=False)
+    for column in ("day", "number"):
+        check_data(DataSpec(data=file, time=column, group="shop"))
+    with pytest.raises(RunRefused, match=r"--time 'word': .*no dates and no numbers.*; dates stand in 'day'"):
+        check_data(DataSpec(data=file, time="word"))
+    with pytest.raises(RunRefused, match=r"--group 'same': the column is the same in each row.*repeat in 'shop'"):
+        check_data(DataSpec(data=file, group="same"))
+    with pytest.raises(RunRefused, match=r"--group 'number': the column has a value of its own in each row"):
+        check_data(DataSpec(data=file, group="number"))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "2020-01-02",
+        "2020Q1",
+        "Q1 2020",
+        "Jan 2018",
+        "Mon, 3rd of May 2021 4:05 PM",
+        "12:30",
+        "20200102",
+        "2020年1月2日",
+        "2020年第1季度",
+        "2020-01-02T03:04:05Z",
+        "17.5",
+    ],
+)
+def test_whatever_may_be_a_date_is_left_to_the_run(tmp_path: Path, shown: str) -> None:
+    (tmp_path / "a.csv").write_text(f"when,price\n{shown!r},1\n{shown!r},2\n".replace("'", '"'))
+    check_data(DataSpec(data=tmp_path / "a.csv", time="when"))

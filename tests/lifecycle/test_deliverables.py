@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 
 from notebook_bcc.lifecycle.deliverables import delivered_files, hand_out, hand_over, is_own, products, read_summary
 from notebook_bcc.lifecycle.folder import Input, RunFolder, create_folder, fill_folder
+from notebook_bcc.lifecycle.whole_values import LARGEST_VALUE, read_answer
+from notebook_bcc.protocol.deliverables import AnswerItem, RunAnswer
 
 AT = datetime(2026, 11, 15, 20, 47, 12, tzinfo=UTC)
 
@@ -137,3 +140,18 @@ def test_a_summary_that_the_run_was_given_is_not_its_own(tmp_path: Path) -> None
     assert read_summary(folder) is None
     (folder.work / "summary.json").write_text('{"metric": "rmse", "score": 2.5}')
     assert read_summary(folder) is not None
+
+
+def test_a_value_that_was_written_to_a_file_stands_whole_in_the_answer_up_to_a_size(tmp_path: Path) -> None:
+    large = json.dumps(["x" * LARGEST_VALUE])
+    folder = make(tmp_path, values___groups__json='{"a": 1}', values___huge__json=large, values___torn__json="{")
+    items = [AnswerItem(name=name, produced=True, value="dict(300)") for name in ("groups", "huge", "torn", "plain")]
+    hand_over(folder, answer=RunAnswer(run_id="x", deliverables=tuple(items)))
+    answer = read_answer(folder)
+    assert answer is not None
+    assert [(one.value, one.file) for one in answer.deliverables] == [
+        ({"a": 1}, None),
+        ("dict(300)", "values/huge.json"),
+        ("dict(300)", None),
+        ("dict(300)", None),
+    ]

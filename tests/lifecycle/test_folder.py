@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,6 +29,37 @@ def make_run(root: Path, name: str, *, at: datetime = AT) -> RunFolder:
     folder = create_folder(root, name=name, at=at)
     folder.journal.touch()
     return folder
+
+
+def test_a_runs_folder_and_its_copies_of_inputs_are_the_users_alone(tmp_path: Path) -> None:
+    source = tmp_path / "data.csv"
+    source.write_text("a\n1\n")
+    source.chmod(0o644)
+    before = os.umask(0o002)
+    try:
+        folder = create_folder(tmp_path / "runs", name="private", at=AT)
+        fill_folder(folder, inputs=[Input(source, "inputs/data.csv")])
+    finally:
+        os.umask(before)
+
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder.path, folder.inputs, folder.work)}
+    assert set(modes.values()) == {0o700}
+    copies = [folder.inputs / "data.csv", folder.work / "inputs" / "data.csv"]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in copies] == [0o600, 0o600]
+
+
+def test_a_large_input_of_a_confined_run_has_no_second_name_that_its_cells_could_write_to(tmp_path: Path) -> None:
+    source = tmp_path / "data.csv"
+    source.write_text("a\n1\n")
+    folder = create_folder(tmp_path / "runs", name="private", at=AT)
+
+    fill_folder(folder, inputs=[Input(source, "inputs/data.csv")], confined=True, large=1)
+
+    used, kept = folder.work / "inputs" / "data.csv", folder.inputs / "data.csv"
+    assert used.is_symlink()
+    assert used.samefile(kept)
+    assert kept.stat().st_nlink == 1
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o400
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,19 @@ def content(folder: Path) -> dict[str, str]:
 def out(tmp_path: Path) -> Path:
     (tmp_path / "out").mkdir()
     return tmp_path / "out"
+
+
+def test_what_is_delivered_follows_the_umask_although_a_runs_own_files_are_private(tmp_path: Path, out: Path) -> None:
+    kept = tmp_path / "kept.csv"
+    kept.write_text("1")
+    kept.chmod(0o600)
+    before = os.umask(0o022)
+    try:
+        place_files(out, {"kept.csv": kept})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((out / "kept.csv").stat().st_mode) == 0o644
+    assert (out / "kept.csv").stat().st_mtime_ns == kept.stat().st_mtime_ns
 
 
 def test_an_edited_file_is_kept_under_another_name_and_an_unedited_one_is_replaced(tmp_path: Path, out: Path) -> None:

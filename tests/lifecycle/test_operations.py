@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,13 +15,15 @@ from notebook_bcc.journal.sqlite.journal import SqliteJournal
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.lifecycle.folder import Input, run_folders
 from notebook_bcc.lifecycle.history import load_state, read_entries
-from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run, verify_run
+from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run, resumed, verify_run
 from notebook_bcc.lifecycle.order import ResumeOrder
 from notebook_bcc.lifecycle.summary import list_runs, summarize
 from notebook_bcc.lifecycle.verify import VerifyOrder
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.limits import Limits, Policies
+from notebook_bcc.protocol.specs import RemotePlannerSpec
 from notebook_bcc.protocol.vocabulary import State
+from notebook_bcc.sandbox.rungs import RungReport
 from notebook_bcc.wiring import journals
 
 pytestmark = pytest.mark.anyio
@@ -144,6 +148,22 @@ async def test_resuming_rebuilds_the_kernel_and_does_nothing_twice(place: Place)
     assert kinds.count("cell_rerun") == 2
 
 
+async def test_a_run_that_another_planner_takes_over_is_confined_as_if_it_had_begun_with_it(place: Place) -> None:
+    await place.start(limits=Limits(actions=4))
+    elsewhere = RemotePlannerSpec(url="https://planner.example/dslc")
+
+    def resume(*, working: bool) -> Any:  # Any: a context of a session
+        tools = replace(place.factories, try_rung=lambda rung: RungReport(rung, working, "as it is"))
+        return resumed(place.last, ResumeOrder(planner_spec=elsewhere), factories=tools, interaction=place.interaction)
+
+    with pytest.raises(RunRefused, match="none works here"):
+        async with resume(working=False):
+            pass
+    async with resume(working=True):
+        pass
+    assert str((await load_state(place.last, journals())).sandbox_spec) == "bubblewrap"
+
+
 async def test_a_completed_run_cannot_be_resumed(place: Place) -> None:
     await place.start(deliver=True)
     before = (await load_state(place.last, journals())).seq
@@ -205,7 +225,7 @@ stages:
   - id: only
     steps:
       - id: first
-        behaviors: [{{actions: [{{code: a = 1, probe: look}}, {{code: "{code}", settles: [look]}}]}}]
+        behaviors: [{{actions: [{{code: a = 1, probe: look}}, {{code: "{code}", replaces: [look]}}]}}]
 """
 
 

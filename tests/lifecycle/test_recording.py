@@ -16,11 +16,12 @@ from notebook_bcc.lifecycle.recording import (
     notebook_differences,
     read_recording,
 )
+from notebook_bcc.lifecycle.sandboxing import UNBOUND
 from notebook_bcc.lifecycle.session import Interaction
 from notebook_bcc.planners.replay import ReplayPlanner
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import PlannerSpec, ReplayPlannerSpec
-from notebook_bcc.wiring import journals, make_contents, make_registry
+from notebook_bcc.wiring import journals, make_contents, make_registry, try_rung
 
 pytestmark = pytest.mark.anyio
 
@@ -50,11 +51,12 @@ class Replaying:
             return self.recording.planner(asked=[entry async for entry in read_entries(folder, journals())])
 
         return RunFactories(
-            make_kernel=lambda spec, *, cwd, output_bytes: ScriptedKernel(),
+            make_kernel=lambda spec, *, cwd, output_bytes, confinement=UNBOUND, run=None: ScriptedKernel(),
             make_planner=planner,
             journals=journals(),
             make_contents=make_contents,
             make_registry=make_registry,
+            try_rung=try_rung,
             now=self.place.factories.now,
         )
 

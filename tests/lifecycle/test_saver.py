@@ -180,7 +180,8 @@ def test_what_a_cell_only_asked_is_left_out_once_a_later_cell_or_text_has_said_i
         ("a", {"probe": "one"}),
         ("b", {}),
         ("c", {"probe": "two"}),
-        ("d", {"settles": ["one"]}),
+        ("d", {"replaces": ["one"]}),
+        # The name of earlier versions.
         ("# text", {"settles": ["two"]}),
         ("e", {"probe": "one"}),
     )
@@ -190,19 +191,19 @@ def test_what_a_cell_only_asked_is_left_out_once_a_later_cell_or_text_has_said_i
     assert shown_document(state, run="r", probes=True) is state.document
 
 
-def test_a_cell_that_failed_settles_nothing() -> None:
-    state = probing(("a", {"probe": "one"}), ("fail", {"settles": ["one"]}))
+def test_a_cell_that_failed_replaces_nothing() -> None:
+    state = probing(("a", {"probe": "one"}), ("fail", {"replaces": ["one"]}))
     assert [cell.source for cell in shown_document(state, run="r").cells] == ["a"]
 
 
 @pytest.mark.parametrize("extra", [{"probe": True}, {"probe": ["one"]}, {"probe": ""}])
 def test_what_is_no_name_is_no_probe(extra: dict[str, object]) -> None:
-    state = probing(("a", extra), ("b", {"settles": ["one", "", True]}), ("c", {"settles": "one"}))
+    state = probing(("a", extra), ("b", {"replaces": ["one", "", True]}), ("c", {"replaces": "one"}))
     assert shown_document(state, run="r") is state.document
 
 
 def test_the_cells_that_are_delivered_have_the_numbers_of_a_fresh_kernel() -> None:
-    state = probing(("a", {"probe": "one"}), ("b", {}), ("# text", {}), ("c", {"settles": ["one"]}))
+    state = probing(("a", {"probe": "one"}), ("b", {}), ("# text", {}), ("c", {"replaces": ["one"]}))
     shown = [cell for cell in shown_document(state, run="r").cells if cell.type is CellType.CODE]
     assert [cell.execution_count for cell in shown] == [1, 2]
     assert [cell.outputs[0]["execution_count"] for cell in shown] == [1, 2]

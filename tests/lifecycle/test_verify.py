@@ -10,7 +10,8 @@ import pytest
 from lifecycle.places import Place
 from notebook_bcc.errors import KernelStartFailed, NotebookFailed
 from notebook_bcc.kernel.scripted import ScriptedKernel
-from notebook_bcc.lifecycle.folder import LARGE_FILE
+from notebook_bcc.lifecycle.folder import LARGE_FILE, RunFolder
+from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement
 from notebook_bcc.lifecycle.verify import SecondsLeft, VerifyOrder, verify_notebook
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.specs import KernelSpec
@@ -102,7 +103,14 @@ async def test_the_cells_work_in_a_copy_of_the_inputs(place: Place, tmp_path: Pa
     (inputs / "deep" / "data.txt").write_text("as it was")
     wished: list[Path] = []
 
-    def kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int) -> ScriptedKernel:
+    def kernel(
+        spec: KernelSpec,
+        *,
+        cwd: Path,
+        output_bytes: int,
+        confinement: Confinement = UNBOUND,
+        run: RunFolder | None = None,
+    ) -> ScriptedKernel:
         wished.append(cwd)
         assert (cwd / "deep" / "data.txt").read_text() == "as it was"
         (cwd / "deep" / "data.txt").write_text("changed")
@@ -145,7 +153,14 @@ async def test_a_large_input_that_nobody_may_change_is_linked_instead_of_copied(
 
     wished: list[Path] = []
 
-    def kernel(spec: KernelSpec, *, cwd: Path, output_bytes: int) -> ScriptedKernel:
+    def kernel(
+        spec: KernelSpec,
+        *,
+        cwd: Path,
+        output_bytes: int,
+        confinement: Confinement = UNBOUND,
+        run: RunFolder | None = None,
+    ) -> ScriptedKernel:
         wished.append(cwd)
         return Looking()
 

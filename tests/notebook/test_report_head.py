@@ -32,6 +32,16 @@ def test_a_finding_stands_at_the_head_with_bars_and_a_link_to_its_cell(make_docu
     assert "&lt;b&gt;yearly&lt;/b&gt;" in head, "a label is text"
 
 
+def test_a_link_leads_to_the_cell_that_the_number_came_from(make_document: MakeDocument) -> None:
+    document = make_document(("code", "share = 0.43"), ("code", "other = 2"), ("markdown", "**43 % left.**"))
+    first, other, text = document.cells
+    note = {"text": "43 %", "variable": "v.share", "cell": first.id, "start": 2, "end": 6}
+    noted = replace(text, metadata={"extra": {"abstract": "score", "numbers": [note]}})
+    page = report_page(replace(document, cells=document.cells.replaced(noted)))
+    assert f'<a class="source" href="#cell-{first.id}">cell 1</a>' in page.partition("<main>")[0]
+    assert f"#cell-{other.id}" not in page
+
+
 def test_the_method_is_folded_behind_a_head_that_can_stand_alone(make_document: MakeDocument) -> None:
     document = make_document(("code", "a = 1"), ("markdown", "**0.8** AUC.", (), part("score")))
     page = report_page(document)

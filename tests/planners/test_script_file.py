@@ -83,6 +83,12 @@ def problem_of(content: str | bytes) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize("head", ["text", "observe", "think"])
+def test_whatever_is_written_for_readers_may_say_where_its_numbers_came_from(head: str) -> None:
+    first = actions_of(f"- {head}: Three rows.\n  numbers: [{{text: Three, variable: v.rows}}]\n")[0]
+    assert first["metadata"] == {"extra": {"numbers": [{"text": "Three", "variable": "v.rows"}]}}
+
+
 def test_a_script_with_every_key_is_read() -> None:
     script = parse_script(SCRIPT)
     load, fit = script.steps["data", "load"], script.steps["model", "fit"]
@@ -101,6 +107,12 @@ def test_a_script_with_every_key_is_read() -> None:
     assert fit.behaviors[0].break_after == Break(3)
     assert ("model", "tune") in script.steps
     assert ScriptedPlanner.from_script(script, name="example").name == "example"
+
+
+def test_the_former_name_of_replaces_is_read_and_sent_on_as_it_is() -> None:
+    """A run that was begun with it gets the same actions when it goes on."""
+    actions = actions_of("- text: It is three.\n  settles: [look]\n")
+    assert actions[0]["metadata"] == {"extra": {"settles": ["look"]}}
 
 
 def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
@@ -125,7 +137,7 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
         - code: z = 3
           probe: look
         - text: It is three.
-          settles: [look]
+          replaces: [look]
         - exec: later
           need_output: false
           debug: true
@@ -163,7 +175,7 @@ def test_every_action_of_the_short_forms_is_an_action_of_the_protocol() -> None:
     assert actions[8] == {"action": "exec", "codecell_id": "lastAddedCellId"}
     assert actions[9]["metadata"] == {"extra": {"folded": True}}
     assert actions[10]["metadata"] == {"extra": {"probe": "look"}}
-    assert actions[12]["metadata"] == {"extra": {"settles": ["look"]}}
+    assert actions[12]["metadata"] == {"extra": {"replaces": ["look"]}}
     assert actions[13] == {"action": "exec", "codecell_id": "later", "need_output": False, "auto_debug": True}
 
 

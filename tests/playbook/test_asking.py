@@ -26,12 +26,28 @@ async def asked_after(behavior: str, *, text: str = "", has_model: bool = False,
     return answer.context_filter
 
 
-async def test_without_a_model_neither_effects_nor_notebook_nor_other_levels_are_asked_for() -> None:
+async def test_without_a_model_the_focus_of_step_and_behavior_goes_along_and_neither_history_nor_notebook() -> None:
     asked = await asked_after("read.1", rows=3)
     assert asked.effects_config is not None
-    assert (asked.effects_config.include_current, asked.effects_config.wants_history) == (False, False)
-    assert asked.focus_to_include == (Level.BEHAVIORS,)
+    assert (asked.effects_config.current_limit, asked.effects_config.wants_history) == (3, False)
+    assert asked.focus_to_include == (Level.STEPS, Level.BEHAVIORS)
     assert asked.include == ()
+
+
+async def test_the_tables_that_cells_work_with_are_told_by_their_shape() -> None:
+    book = load_playbook(files(cells__read=SOUND["cells/read.py"] + "\nlen(raw) + len(other) + small\n"))
+    asked = request(
+        State.STEP_RUNNING,
+        step="read",
+        steps=level(current="read"),
+        raw="DataFrame(1460×81)",
+        small=1,
+        unused="DataFrame(2×2)",
+    )
+    for has_model in (False, True):
+        answer = await PlaybookPlanner(book, has_model=has_model).plan(asked)
+        assert answer.context_filter is not None
+        assert answer.context_filter.variables_to_summarize == {"raw": "shape_only"}
 
 
 async def test_effects_and_completed_steps_are_asked_for_where_a_template_reads_them() -> None:

@@ -27,17 +27,17 @@ SPOILT: dict[str, tuple[str, str, str, str, str]] = {
         "stages/load.yaml:22",
         "'run'",
     ),
-    "a probe that nothing settles": (
+    "a probe that nothing replaces": (
         LOAD,
         "- cell: read",
         "- cell: read\n            probe: look",
         "stages/load.yaml:21",
-        "nothing settles the probe 'look'",
+        "nothing replaces the probe 'look'",
     ),
     "a probe that is not there": (
         LOAD,
         "- cell: read",
-        "- cell: read\n            settles: [look]",
+        "- cell: read\n            replaces: [look]",
         "stages/load.yaml:21",
         "no probe 'look'",
     ),

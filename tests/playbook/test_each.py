@@ -33,7 +33,8 @@ def test_each_item_has_a_cell_of_its_own_with_its_bars() -> None:
     first, second = written(action(bars="item.bars"), found)
     assert (first["content"], second["content"]) == ("a leads", "b leads")
     assert first["shot_type"] == "observation"
-    assert first["metadata"]["extra"] == {"abstract": "learnt", "bars": [["x", 1.0, "7"]]}
+    noted = [{"text": "bars", "variable": "v.found[0].bars"}]
+    assert first["metadata"]["extra"] == {"abstract": "learnt", "bars": [["x", 1.0, "7"]], "numbers": noted}
 
 
 @pytest.mark.parametrize("found", [[], None, "a text is no list"])

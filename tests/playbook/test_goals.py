@@ -192,6 +192,47 @@ def test_the_words_of_a_goal_choose_its_task(goal: str, task: str | None) -> Non
     assert (found.name if found is not None else None) == task
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        *("average fare by class", "highest price", "price by region", "distribution of fare", "churn rate"),
+        *("plot the prices", "Is price normal", "build a model", "平均房价", "房价分布", "各地区房价", "价格标准差"),
+        *("价格与面积的关系", "房价最高的区域"),
+    ],
+)
+def test_a_goal_that_asks_for_something_is_no_title_where_no_target_is_named(goal: str) -> None:
+    assert asked(goal=goal).task == "answer"
+
+
+@pytest.mark.parametrize("goal", ["House prices in Ames", "Wine quality", "Sales report by region", "Titanic", "销量"])
+def test_a_goal_that_names_the_matter_is_a_title_beside_a_target(goal: str) -> None:
+    assert asked(goal=goal, target="price").task == "predict"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_declined_question_comes_with_questions_of_this_table_that_would_be_answered(lang: str) -> None:
+    told = {
+        "told_columns": {"id": "number 50 0", "fare": "number 40 0", "age": "number 30 2", "class": "category 3 0"},
+        "told_values": {"class": ["first", "second", "third"]},
+        "row_count": 50,
+    }
+    inputs = {"data": "t.csv", "goal": "Is the fare of the first class normally distributed?"}
+    found = asked_of(inputs, told, TASKS, lang=lang)
+    assert found.declined
+    assert len(found.examples) == 4
+    assert "`fare`" in found.examples[0]
+    for example in found.examples:
+        again = asked_of({**inputs, "goal": example, "asked_task": "answer"}, told, TASKS, lang=lang)
+        assert (again.declined, again.question is None) == ("", False), example
+
+
+def test_the_beginning_of_a_column_is_not_taken_for_it() -> None:
+    table = {"price": "number 40 0", "Churned": "category 2 0", "passengers": "number 30 0"}
+    assert asked(table, goal="predict pric").targets == ()
+    assert asked(table, goal="predict passeng").targets == ()
+    assert asked(table, goal="what drives churn?").targets == ("Churned",)
+
+
 def asked(table: dict[str, str] | None = None, **inputs: Any) -> Any:
     """What a run with these inputs is asked for (Any: inputs are whatever a run was told)."""
     told = {"told_columns": table, "told_values": {}, "told_cut": False, "row_count": 50} if table is not None else {}
@@ -257,3 +298,20 @@ def test_any_words_are_read_without_an_error_and_unknown_ones_are_never_passed_o
 def test_groups_are_not_ranked_by_a_measure_that_nobody_named(goal: str) -> None:
     """A sum, a mean or a single row: the answers differ, and the reader would not know."""
     assert read(goal, SHIP).startswith("declined: ")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "how many rows have age over 20%",
+        "share of rows with age above 10 %",
+        "how many rows have age over 10 percent",
+        "age大于10%的行有多少",
+    ],
+)
+def test_a_percent_sign_after_a_number_is_not_dropped_and_asks_for_no_share(goal: str) -> None:
+    assert read(goal, SHIP).startswith("declined: ")
+
+
+def test_a_percent_sign_that_asks_for_a_share_is_still_read() -> None:
+    assert "share" in read("what percent of rows have age over 20", SHIP)

@@ -13,6 +13,7 @@ import functools
 import json
 import linecache
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,17 +25,22 @@ from notebook_bcc.kernel.inside.probe import Values, encode
 from notebook_bcc.lifecycle.saver import delivered_document
 from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.planners.marked_yaml import load_marked
+from notebook_bcc.planners.marked_yaml import Marked, load_marked
+from notebook_bcc.playbook.book import Text
 from notebook_bcc.playbook.check import load_playbook
 from notebook_bcc.playbook.folder import open_playbook
 from notebook_bcc.playbook.goals.asked import asked_of
 from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
-from notebook_bcc.protocol.cells import PROBE, SETTLES, Cell
+from notebook_bcc.playbook.templates.filters import number_text
+from notebook_bcc.playbook.texts import Places, TextReader
+from notebook_bcc.protocol.cells import PROBE, REPLACES, Cell
 from notebook_bcc.protocol.vocabulary import CellType
 
 DSLC = Path(notebook_bcc.__file__).parent / "playbooks" / "dslc"
 _QUICK = ("structure", "integrity")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_NUMBER = re.compile(r"-?\d+(?:[,.]\d+)*")
 _SHOWN = Values(max_items=200, max_chars=8_000)
 # Any, throughout: variables and YAML are whatever they are.
 
@@ -59,6 +65,40 @@ def text_file(name: str, lang: str) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Told:
+    """A focus or goal as it would be told: `place` is stage/step.number of the behavior."""
+
+    place: str
+    name: str
+    text: str
+    is_plain: bool
+
+    def check(self, names: Mapping[str, Any]) -> None:
+        """It names a column of the table and a number, and every number in it is one of the kernel's."""
+        tables = [names[each] for each in ("raw", "df_clean", "train", "X") if each in names]
+        columns = {_plain(str(name)) for table in tables if hasattr(table, "columns") for name in table.columns}
+        spans = {_plain(found[2]) for found in _SPAN.finditer(self.text)}
+        assert columns.intersection(spans), f"no column: {self}"
+        numbers = _NUMBER.findall(_SPAN.sub("", self.text))
+        assert numbers, f"no number: {self}"
+        known = {number_text(value) for each in names.values() for value in _numbers_in(each)}
+        assert set(numbers) <= known, f"not the kernel's: {set(numbers) - known} in {self}"
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _numbers_in(value: Any, depth: int = 0) -> Iterator[int | float]:
+    """The numbers that an observation shows of a variable: those of scalars and of small containers."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+    elif isinstance(value, dict | list | tuple) and len(value) <= 200 and depth < 3:
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _numbers_in(each, depth + 1)
+
+
 @dataclass
 class Rehearsal:
     """A namespace, what the run was given, and the notebook that comes of it."""
@@ -76,6 +116,11 @@ class Rehearsal:
     document: list[Cell] = field(default_factory=list)
     reader: dict[str, Any] = field(default_factory=dict)
     conditions: dict[str, Template] = field(default_factory=dict)
+    told: list[Told] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    artifacts: dict[str, str | None] = field(default_factory=dict)
+    modified: list[str] = field(default_factory=list)
     read: int = 0
 
     @property
@@ -112,7 +157,7 @@ class Rehearsal:
         self.reader = self.reader or _copies(self.names)
         for step in plan["steps"]:
             if self._holds(step, path):
-                self._step(step, path)
+                self._step(step, path, plan)
         self._run_again() if stage in _QUICK else self._check_names()
 
     def _check_names(self) -> None:
@@ -142,9 +187,11 @@ class Rehearsal:
             cells = cells.appended(cell)
         return delivered_document(Document(cells=cells)).cells
 
-    def _step(self, step: Mapping[str, Any], path: Path) -> None:
-        for behavior in step["behaviors"]:
+    def _step(self, step: Mapping[str, Any], path: Path, stage: Mapping[str, Any]) -> None:
+        for number, behavior in enumerate(step["behaviors"]):
             if self._holds(behavior, path):
+                place = f"{path.parent.name}/{step['id']}.{number}"
+                self._tell(place, path, stage=stage, step=step, behavior=behavior)
                 self._behavior(behavior, path)
         missing = [name for name in step.get("expected_outputs", []) if name not in self.names]
         assert not missing, f"step {step['id']} did not make {missing}"
@@ -162,11 +209,17 @@ class Rehearsal:
                 self.texts.append(text)
                 self._note(CellType.MARKDOWN, text, action)
             elif "finding" in action:
-                items = Templates().read(action["each"], kind=Kind.RULE, at=path.name).value(facts)
+                items = [None]
+                if "each" in action:
+                    items = Templates().read(action["each"], kind=Kind.RULE, at=path.name).value(facts)
                 for item in items:
                     text = self._render(text_file(action["finding"], self.lang), Kind.PROSE, {**facts, "item": item})
                     self.texts.append(text)
+                    self.findings.append(text)
                     self._note(CellType.MARKDOWN, text, action)
+            elif "think" in action:
+                self.thoughts.append(self._text(action["think"], path).render(facts))
+                assert self._text(action["label"], path).render(facts)
             elif "text" in action:
                 source = action["text"][self.lang]
                 self.texts.append(Templates().read(source, kind=Kind.PROSE, at=path.name).render(facts))
@@ -177,16 +230,48 @@ class Rehearsal:
             self.cells.append(source)
             self.run(source)
         missing = [name for name in behavior.get("expected", []) if name not in self.names]
-        assert not missing, f"behavior {behavior['goal']['en']!r} did not make {missing}"
+        assert not missing, f"behavior {behavior['goal']!r} did not make {missing}"
         for rule in behavior.get("verify", []):
             assert self._is_true(rule["that"], path), rule["else"]
         for promotion in behavior.get("promotions", []):
-            old, new = promotion["variable"], promotion["artifact_id"].replace("@", "_")
-            self.names[new] = self.names.pop(old)
-            self._note(CellType.CODE, f"{new} = {old}\ndel {old}", {})
+            assert promotion["keep_name"], "delivered cells go on using the name"
+            assert promotion["variable"] in self.names
+            self.artifacts[promotion["artifact_id"]] = promotion.get("parent")
+        self._produced(behavior.get("outputs_produced", {}), path)
+
+    def _tell(self, place: str, path: Path, **parts: Mapping[str, Any]) -> None:
+        """What the planner would tell of this place, with the facts of now."""
+        facts = self.facts()
+        texts = [(f"{level} focus", part["focus"]) for level, part in parts.items() if "focus" in part]
+        for name, part in [*texts, ("behavior goal", parts["behavior"].get("goal", ""))]:
+            text = self._text(part, path)
+            said, plain = text.render(facts), text.plainest.render(facts)
+            self.told.append(Told(place, name, said, is_plain=said == plain))
+            if said != plain:
+                self.told[-1].check(self.names)
+        for level in ("stage", "step"):
+            self._text(parts[level].get("todo", ""), path).render(facts)
+
+    def _produced(self, part: Mapping[str, Any], path: Path) -> None:
+        facts = self.facts()
+        for name in ("validation", "findings"):
+            assert self._text(part.get(name, ""), path).render(facts) or name not in part
+        if "modified_features" in part:
+            rule = Templates().read(part["modified_features"], kind=Kind.RULE, at=path.name)
+            changed = rule.value(facts)
+            assert isinstance(changed, list)
+            self.modified += changed
+
+    def _text(self, part: Any, path: Path) -> Text:
+        problems: list[tuple[str, str]] = []
+        reader = TextReader(Templates(), ("en", "zh"), problems)
+        part = tuple(part) if isinstance(part, list) else part
+        text = reader.told(part, Places(path.name, Marked(None, {}), problems), "")
+        assert not problems
+        return text
 
     def _note(self, kind: CellType, source: str, action: Mapping[str, Any]) -> None:
-        extra = {name: action[name] for name in (PROBE, SETTLES) if name in action}
+        extra = {name: action[name] for name in (PROBE, REPLACES) if name in action}
         count = 1 if kind is CellType.CODE else None
         number = len(self.document)
         self.document.append(Cell(f"cell-{number}", kind, source, execution_count=count, metadata={"extra": extra}))

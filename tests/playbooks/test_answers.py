@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import statistics
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,12 @@ ROWS: list[dict[str, Any]] = [  # Any: cells of a table
 ] * 5
 
 
-def played(folder: Path, goal: str, *, lang: str = "en") -> Rehearsal:
+def played(folder: Path, goal: str, *, lang: str = "en", rows: list[dict[str, Any]] = ROWS) -> Rehearsal:
     """The stages of a question, played on a small table."""
     with (folder / "people.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(ROWS[0]))
+        writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(ROWS)
+        writer.writerows(rows)
     play = Rehearsal(inputs={"data": "people.csv", "goal": goal, "lang": lang}, lang=lang)
     with at_work_in(folder):
         for stage in ("structure", "answer", "describe"):
@@ -81,6 +82,49 @@ def test_a_mean_of_no_rows_is_no_answer(tmp_path: Path) -> None:
     assert "The goal is not answered" in play.prose
 
 
+def untidy() -> list[dict[str, Any]]:
+    """Forty rows, each tenth fare a code for "not measured", shares with a sign, and a row of totals below."""
+    fares = [-999 if at % 10 == 0 else 20 + at for at in range(40)]
+    rows = [{"city": "AB"[at % 2], "fare": fare, "discount": f"{at % 7},5 %"} for at, fare in enumerate(fares)]
+    return [*rows, {"city": "Total", "fare": sum(fares), "discount": ""}]
+
+
+@pytest.mark.parametrize(
+    ("goal", "answer", "said"),
+    [
+        (
+            "mean of fare",
+            statistics.fmean(20 + at for at in range(40) if at % 10),
+            "-999 in `fare` is taken for a missing",
+        ),
+        ("how many rows are there?", 40, "1 row of totals (Total, "),
+        ("minimum fare", 21, "(4 times)"),
+        ("mean of discount", statistics.fmean(at % 7 + 0.5 for at in range(40)), "`discount` read as numbers"),
+        ("number of missing values of fare", 4, "(4 times)"),
+        ("how many rows where fare is -999", 4, "row of totals"),
+        ("how many rows where city is total", 1, "No codes for missing values and no rows of totals"),
+    ],
+)
+def test_a_question_is_answered_from_the_table_as_an_analysis_would_repair_it(
+    tmp_path: Path, goal: str, answer: float, said: str
+) -> None:
+    play = played(tmp_path, goal, rows=untidy())
+    assert play.names["answer"] == pytest.approx(answer)
+    assert said in play.prose
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_answer_of_many_groups_is_a_file_and_its_text_names_the_largest(tmp_path: Path, lang: str) -> None:
+    ages = {f"person {at}": at for at in range(300)}
+    rows = [{"shop": name, "age": age} for name, age in ages.items() for _ in range(2)]
+    play = played(tmp_path, "sum of age for each shop", lang=lang, rows=rows)
+    whole = json.loads((tmp_path / "values" / "answer.json").read_text())
+    assert whole == {name: 2 * age for name, age in ages.items()} == play.names["answer"]
+    assert {"en": "300 groups", "zh": "共 300 组"}[lang] in play.prose
+    assert "person 299" in play.prose
+    assert "person 3:" not in play.prose
+
+
 def test_a_count_of_no_rows_is_zero(tmp_path: Path) -> None:
     assert played(tmp_path, "how many rows where age is over 90").names["answer"] == 0
 
@@ -90,6 +134,7 @@ def test_a_declined_question_is_said_so_and_the_table_is_described(tmp_path: Pat
     play = played(tmp_path, "Is age normally distributed?", lang=lang)
     assert "answer" not in play.names
     assert {"en": "The goal is not answered", "zh": "目标没有得到回答"}[lang] in play.prose
+    assert {"en": '"mean of `age` for each `paid`"', "zh": "“各 `paid` 的 `age` 的平均值”"}[lang] in play.prose
     assert len(play.names["cards"]) == 4
 
 

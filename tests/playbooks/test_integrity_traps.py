@@ -31,18 +31,19 @@ def wandering(rows: int = ROWS) -> Any:
     return table
 
 
-@pytest.mark.parametrize(("code", "columns"), [(8888.0, ["size", "distance"]), (-1.0, ["distance"]), (70000.0, ["y"])])
+@pytest.mark.parametrize(
+    ("code", "shown", "columns"),
+    [(8888.0, "8888", ["size", "distance"]), (-1.0, "-1", ["distance"]), (70000.0, "70,000", ["y"])],
+)
 def test_a_repeated_value_far_from_all_others_is_a_code_for_missing(
-    tmp_path: Path, code: float, columns: list[str]
+    tmp_path: Path, code: float, shown: str, columns: list[str]
 ) -> None:
     table = honest()
     for at, name in enumerate(columns):
         table.loc[at::40, name] = code
     played = play(tmp_path, table, target="y")
     assert played.names["missing_codes"] == {name: [code] for name in columns}
-    assert (
-        f"`{columns[0]}`: {code:,.0f} stands for a missing value (6 times; all other values lie between" in played.prose
-    )
+    assert f"`{columns[0]}`: {shown} stands for a missing value (6 times; all other values lie between" in played.prose
 
 
 def test_far_values_that_differ_and_frost_are_no_codes(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_columns_for_year_month_and_day_make_one_moment(tmp_path: Path) -> None:
     assert played.names["time_parts"] == ["Year", "Month", "Day"]
     assert (played.names["df_clean"]["moment"].to_numpy() == when.to_numpy()).all()
     assert "moment" not in played.names["numeric_columns"]
-    assert "moment (of Year, Month, Day) runs from 2020-01-01 to 2020-08-27" in played.replans[-2]
+    assert "`moment` (of `Year`, `Month` and `Day`) runs from 2020-01-01 to 2020-08-27" in played.replans[-2]
     mixed = table.sample(frac=1, random_state=0, ignore_index=True).drop(columns="Day")
     assert play(tmp_path, mixed, target="y").names["time_column"] == ""
 
@@ -108,6 +109,14 @@ def test_a_panel_is_ordered_in_time_whatever_the_order_of_its_rows(tmp_path: Pat
     assert "each of the 4 values of `store` has the same moments of `date`" in played.prose
 
 
+def test_a_named_column_that_orders_or_groups_nothing_is_said_and_not_followed(tmp_path: Path) -> None:
+    table = honest().assign(word=[f"word {row} of it" for row in range(ROWS)], same="x")
+    played = play(tmp_path, table, target="y", time="word", group="same")
+    assert (played.names["time_column"], played.names["group_column"]) == ("", "")
+    assert "**`word` orders no rows in time**" in played.prose
+    assert "**`same` puts no rows together**" in played.prose
+
+
 def test_dates_in_no_order_are_no_order(tmp_path: Path) -> None:
     days = np.random.default_rng(3).integers(0, 15_000, ROWS)
     born = (pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d")
@@ -121,6 +130,19 @@ def test_a_number_that_the_target_runs_along_is_an_order_and_a_feature(tmp_path:
     for table in (honest(), honest().sort_values("y", ignore_index=True)):
         plain = play(tmp_path, table.assign(ID=range(1, ROWS + 1)), target="y")
         assert (plain.names["time_column"], plain.names["identifiers"]) == ("", ["ID"])
+
+
+@pytest.mark.parametrize("case", ["few rows", "rows that are missing from the count", "rows in another order"])
+def test_a_count_that_carries_the_target_is_a_feature(tmp_path: Path, case: str) -> None:
+    table = honest(40 if case == "few rows" else ROWS).assign(ID=lambda rows: np.arange(1, len(rows) + 1))
+    table["y"] = (table["y"] / 5 + table["ID"] * 60 / len(table)).round(1)
+    if case == "rows that are missing from the count":
+        table = table.sample(frac=0.5, random_state=0).sort_index(ignore_index=True)
+    if case == "rows in another order":
+        table = table.sample(frac=1, random_state=0, ignore_index=True)
+    played = play(tmp_path, table, target="y")
+    assert "ID" in played.names["numeric_columns"]
+    assert played.names["time_column"] == ("" if case == "rows in another order" else "ID")
 
 
 def test_a_row_number_that_continues_in_the_test_file_is_an_order_only_where_the_target_follows_it(

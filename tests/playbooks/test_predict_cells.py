@@ -70,7 +70,7 @@ def test_a_column_is_named_only_where_its_loss_is_beyond_chance(tmp_path: Path, 
         given |= {"holdout": X_holdout.assign(**y_holdout), "targets": ["a", "b"]}
     else:
         given |= {"holdout": X_holdout.assign(y=y_holdout), "target": "y"}
-    played = ran(tmp_path, ["method_metric", "predict_teams", "predict_importance"], facts=facts, **given)
+    played = ran(tmp_path, ["method_metric", "predict_groups", "predict_importance"], facts=facts, **given)
     assert list(played.names["importance_top"]) == ["size"]
 
 

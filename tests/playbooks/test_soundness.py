@@ -294,7 +294,7 @@ def test_parts_of_one_date_and_near_copies_are_shuffled_together_and_noise_is_no
     carry_out(played, [*COMPARED, *MEASURED])
     played.names |= {"plt": __import__("matplotlib.pyplot").pyplot, "cjk_font": "", "label_of": str}
     with at_work_in(tmp_path):
-        found = carry_out(played, ["predict_teams", "predict_importance"])
+        found = carry_out(played, ["predict_groups", "predict_importance"])
     assert set(found["importance_top"]) == {"day", "size + size_cm"}
     assert all(found["importance_luck"][name] > 0 for name in found["importance_top"])
 

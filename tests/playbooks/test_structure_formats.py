@@ -269,3 +269,25 @@ def test_the_statement_is_in_the_language_of_the_run(tmp_path: Path, data: bytes
 
 def test_a_text_that_is_called_an_archive_is_read_as_text(tmp_path: Path) -> None:
     assert opened(tmp_path, "a.csv.gz", CSV).names["row_count"] == 30
+
+
+def test_half_precision_bytes_and_infinity_are_read_and_described(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = pandas.DataFrame(
+        {
+            "half": pandas.Series(range(40), dtype="float16"),
+            "code": [bytes([200 + at % 3]) for at in range(40)],
+            "flow": [float("inf") if at % 9 == 0 else at * 1.5 for at in range(40)],
+        }
+    )
+    table.to_parquet(tmp_path / "t.parquet")
+    described = Rehearsal(inputs={"data": "t.parquet", "asked_task": "describe", "lang": "en"})
+    asked = Rehearsal(inputs={"data": "t.parquet", "goal": "mean of flow", "lang": "en"})
+    with at_work_in(tmp_path):
+        for play, last in ((described, "describe"), (asked, "answer")):
+            play.play("structure")
+            play.play(last)
+    assert described.names["raw"]["half"].dtype == "float32"
+    assert described.names["raw"]["code"].nunique() == 3
+    assert asked.names["answer"] == table["flow"][table["flow"] < 1e9].mean()

@@ -13,6 +13,7 @@ from notebook_bcc.protocol.vocabulary import Event, ShotType
 METADATA = {
     "is_step": True, "is_chapter": True, "is_section": True, "chapter_id": "chapter-1", "section_id": "section-2",
     "chapter_number": 1, "section_number": 2, "finished_thinking": True, "thinking_text": "hm", "extra": {"k": [1]},
+    "once": True,
 }  # fmt: skip
 
 WHOLE: list[dict[str, Any]] = [

@@ -43,10 +43,10 @@ KERNELS: list[KernelSpec] = [LocalKernelSpec(name="ir"), JupyterServerKernelSpec
 SECRET = "hush-hush"
 SOURCE = Path(notebook_bcc.__file__).parent
 KINDS_OF_FORMAT = {
-    3: {
+    4: {
         "planner": {"script", "playbook", "llm", "remote", "replay"},
         "kernel": {"local", "jupyter_server"},
-        "sandbox": {"none"},
+        "sandbox": {"none", "bubblewrap", "landlock"},
         "journal": {"sqlite"},
     }
 }

@@ -6,16 +6,30 @@ import ast
 import re
 from functools import cache
 
+from notebook_bcc.conformance.kit import CHECKS
 from seeds.pages import HASHES, ROOT, blocks
 
 PAGE = (ROOT / "docs" / "protocol" / "promises.md").read_text(encoding="utf-8")
 # What no test holds yet, row by row. A row that leaves this set names its test on the page.
 PENDING: set[int] = set()
 # What is promised of our own planners and pages, not of the protocol.
-ELSEWHERE = {30, 128, 211, 212, 213, 214, 215, 216}
+ELSEWHERE = {215, 216}
 ROW = re.compile(r"^\| (\d+) \| (.*?) \| (.*?) \| (.*) \|$", re.MULTILINE)
 TEST = re.compile(r"`tests/([\w/]+\.py)::(\w+)`")
 BLOCK = re.compile(r"^\| (00\d):(\d+) \| (.*?) \| (.*) \|$", re.MULTILINE)
+
+
+KIT_ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([0-9, to]+) \|$", re.MULTILINE)
+UNSEEN_ROW = re.compile(r"^\| (?:the client|Python names|this project)[^|]* \| ([0-9, to]+) \|$", re.MULTILINE)
+
+
+def numbers(text: str) -> list[int]:
+    """`1, 3 to 5` as numbers."""
+    found: list[int] = []
+    for part in text.split(", "):
+        first, _, last = part.partition(" to ")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def rows() -> dict[int, str]:
@@ -57,6 +71,18 @@ def test_no_promise_rests_only_on_a_test_that_needs_the_documents() -> None:
     for number, holder in rows().items():
         paths = {path for path, _ in TEST.findall(holder)}
         assert not paths or paths - reading, number
+
+
+def test_every_promise_has_a_row_of_the_kit_or_is_none_that_a_client_can_see() -> None:
+    seen = [number for _, text in KIT_ROW.findall(PAGE) for number in numbers(text)]
+    unseen = [number for text in UNSEEN_ROW.findall(PAGE) for number in numbers(text)]
+    assert sorted(seen + unseen) == list(range(1, 219))
+    assert set(unseen) >= ELSEWHERE
+
+
+def test_every_row_of_the_kit_has_its_promises_or_is_said_to_go_beyond_the_documents() -> None:
+    section = PAGE[PAGE.index("## Rows of the conformance kit") : PAGE.index("## The blocks of code")]
+    assert sorted(re.findall(r"`([a-z0-9-]+)`", section)) == sorted(check.id for check in CHECKS)
 
 
 def test_every_block_of_code_in_the_documents_has_a_row() -> None:

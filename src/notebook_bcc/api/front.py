@@ -65,9 +65,14 @@ def run(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
     >>> nb.run("words.yaml", run_id="words-1")
     <Run words-1: completed>
     """
-    chosen = _chosen(options)
     with keyword_errors():
-        progress = progress_of(chosen.progress, Words(chosen.settings().lang))
+        return run_as_typed(data, **options)
+
+
+def run_as_typed(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
+    """The same for options that were typed: errors name them as the command line does."""
+    chosen = _chosen(options)
+    progress = progress_of(chosen.progress, Words(chosen.settings().lang))
     return _begin(data, chosen, progress=progress).wait()
 
 
@@ -85,7 +90,8 @@ def start(data: Table = None, **options: Unpack[RunKeywords]) -> Run:
     ...         print(event.record.reason)
     completed
     """
-    return _begin(data, _chosen(options), progress=NoProgress())
+    with keyword_errors():
+        return _begin(data, _chosen(options), progress=NoProgress())
 
 
 @_with_every_option
@@ -131,7 +137,7 @@ def _chosen(options: RunKeywords) -> RunOptions:
 
 def _begin(data: Table, options: RunOptions, *, progress: RunProgress) -> Run:
     # What was written for this call is in the run's folder as soon as the run has begun.
-    with keyword_errors(), tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="nbcc-data-") as scratch:
         worker, settings = _worker(data, options, progress, scratch=Path(scratch))
         found = begun(worker)
     return Run(found.folder, settings, worker=worker)

@@ -18,7 +18,9 @@ from notebook_bcc.errors import BccError, SettingsInvalid
 
 _NUMBER: Final = "a number that is not negative; 0 is no limit"
 # With the value in quotes, or as a word, if one follows.
-_OPTION: Final = re.compile(r"(?<![\w'-])--([a-z](?:[a-z-]*[a-z])?)(?![\w-])(?: ('[^']*'|llm\b|playbook\b|values\b))?")
+_OPTION: Final = re.compile(
+    r"(?<![\w'-])--([a-z](?:[a-z-]*[a-z])?)(?![\w-])(?: ('[^']*'|llm\b|playbook\b|values\b|reset\b))?"
+)
 _SPELLED_OTHERWISE: Final = {
     "id": "run_id=",
     "no-verify": "verify=False",
@@ -27,6 +29,9 @@ _SPELLED_OTHERWISE: Final = {
     "no-stream": "stream=False",
     "overwrite": "overwrite=True",
     "images": "images=True",
+    "restart": "restart=",
+    "accept-differences": "accept_differences=True",
+    "set": "answers=",
 }
 
 

@@ -47,13 +47,15 @@ async def opened(prepared: Prepared, interaction: Interaction) -> AsyncIterator[
 async def _opened(prepared: Prepared, interaction: Interaction, stack: AsyncExitStack) -> Opened:
     order, tools = prepared.order, run_factories(prepared.settings)
     folder = RunFolder((prepared.settings.runs / order.run_id).absolute())
-    said = False
+    said, remarks = False, list(prepared.remarks)
     while True:
         begun = await begun_with(folder, tools.journals) if order.run_id else None
         if begun is not None:
             check_identity(folder, begun.identity, order.identity)
         try:
             if begun is None:
+                while remarks:
+                    interaction.warn(remarks.pop(0))
                 new = started(order, root=prepared.settings.runs, factories=tools, interaction=interaction)
                 session = await stack.enter_async_context(new)
                 return Opened(session.folder, session)

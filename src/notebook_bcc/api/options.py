@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
+from notebook_bcc.lifecycle.sandboxing import SandboxChoice, SandboxRequest
 from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.protocol.vocabulary import Dialect, Language
 from notebook_bcc.settings import Settings, read_address, read_settings, read_token
@@ -22,6 +24,7 @@ FilePath = str | PathLike[str]
 Table = Any  # Any: a path, or a DataFrame of a library that we do not import
 
 LOCAL: Final = "local"
+_GIGABYTE: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +81,11 @@ class RunOptions:
     max_actions_per_behavior: int | None = None
     max_seconds: float | None = None
     cell_timeout: float | None = None
+    max_memory: float | None = None
+    max_processes: int | None = None
+    max_disk: float | None = None
+    sandbox: SandboxChoice | None = None
+    allow_net: bool = False
     runs: FilePath | None = None
     progress: bool | None = None
 
@@ -124,7 +132,15 @@ class RunOptions:
             actions_per_behavior=self.max_actions_per_behavior,
             run_seconds=self.max_seconds,
             cell_seconds=self.cell_timeout,
+            memory_bytes=_bytes(self.max_memory),
+            processes=self.max_processes,
+            disk_bytes=_bytes(self.max_disk),
         )
+
+    @property
+    def sandbox_request(self) -> SandboxRequest:
+        """What was said about a sandbox."""
+        return SandboxRequest(self.sandbox, allow_net=self.allow_net)
 
     def settings(self) -> Settings:
         """The settings, with what was said here first. Raises SettingsInvalid."""
@@ -192,6 +208,11 @@ class RunKeywords(TypedDict, total=False):
     max_actions_per_behavior: int | None
     max_seconds: float | None
     cell_timeout: float | None
+    max_memory: float | None
+    max_processes: int | None
+    max_disk: float | None
+    sandbox: SandboxChoice | None
+    allow_net: bool
     runs: FilePath | None
     progress: bool | None
 
@@ -223,6 +244,12 @@ def settings_of(
     return read_settings(flags=flags)
 
 
+def _bytes(gigabytes: Any) -> Any:  # Any: whatever a caller gave
+    """In bytes; what is no number is for others to refuse."""
+    is_number = isinstance(gigabytes, int | float) and isfinite(gigabytes)
+    return int(gigabytes * _GIGABYTE) if is_number else gigabytes
+
+
 def given(**values: Any) -> dict[str, Any]:  # Any: option values of any type
     """Only what was given: options that are None leave things as they are."""
     return {name: value for name, value in values.items() if value is not None}
@@ -249,6 +276,9 @@ class ResumeKeywords(TypedDict, total=False):
     max_actions_per_behavior: int | None
     max_seconds: float | None
     cell_timeout: float | None
+    max_memory: float | None
+    max_processes: int | None
+    max_disk: float | None
     budget_tokens: int | None
     budget_cost: float | None
     budget_seconds: float | None

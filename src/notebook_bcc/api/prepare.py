@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from notebook_bcc.api.identity import identity_of
 from notebook_bcc.api.options import RunOptions, TargetKind
@@ -16,6 +17,7 @@ from notebook_bcc.lifecycle.data_files import DataSpec, format_of, is_script
 from notebook_bcc.lifecycle.folder import RunFolder, check_run_id
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.order import ResumeOrder, RunOrder
+from notebook_bcc.lifecycle.sandboxing import sandbox_to_begin
 from notebook_bcc.llm.choice import ChoiceFiles, LlmChoice
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.plain import canonical_bytes
@@ -34,20 +36,25 @@ from notebook_bcc.wiring import (
     make_registry,
     planner_spec,
     run_order,
+    try_rung,
     wanted_notebook,
 )
 
+_MEMORY_SHARE: Final = 0.75
+_MODEL_LIMITS: Final = {"cell_seconds": 3600.0, "processes": 512, "disk_bytes": 20_000_000_000}
 _EMBEDDED = ("", PLAYBOOK_PLANNER, LLM_PLANNER)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that can begin. `resume` is how one of the same id goes on that has begun already."""
+    """A run that can begin. `resume` is how one of the same id goes on that has begun already; `remarks` are what must
+    be said when it begins."""
 
     settings: Settings
     order: RunOrder
     resume: ResumeOrder
     wait: bool = True
+    remarks: tuple[str, ...] = ()
 
 
 def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str] | None = None) -> Prepared:
@@ -68,14 +75,21 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     actions = Path(options.actions) if options.actions is not None else None
     # What cannot be registered is known before anything is on disk.
     make_registry(actions)
+    planner = planner_spec(options.planner or default, dialect=options.dialect, settings=settings)
+    kernel = kernel_spec(settings, options.kernel)
+    remarks: list[str] = []
+    sandbox = sandbox_to_begin(
+        options.sandbox_request, planner=planner, kernel=kernel, try_rung=try_rung, warn=remarks.append
+    )
     order = RunOrder(
         name=options.name,
-        planner_spec=planner_spec(options.planner or default, dialect=options.dialect, settings=settings),
+        planner_spec=planner,
         goal=options.goal,
         variables=starting_variables(options, has_data=spec is not None),
         policies=_policies(options, settings, embedded=spec is not None and options.planner in _EMBEDDED),
-        limits=Limits(actions=settings.max_execution_steps).model_copy(update=options.limits),
-        kernel_spec=kernel_spec(settings, options.kernel),
+        limits=_limits(settings, written_by_model=models is not None).model_copy(update=options.limits),
+        kernel_spec=kernel,
+        sandbox_spec=sandbox,
         models=models,
         actions=actions,
         out=out_file,
@@ -89,8 +103,17 @@ def prepare(what: Path | None, options: RunOptions, *, digests: Mapping[str, str
     if given_id:
         order = replace(order, identity=identity_of(order, options, lang=settings.lang, digests=digests or {}))
     # Limits are those of this call, whatever they were before; what it does not say of policies stays.
-    again = ResumeOrder(policies=options.policies, limits=order.limits.model_dump())
-    return Prepared(settings=settings, order=order, resume=again, wait=options.wait)
+    again = ResumeOrder(policies=options.policies, limits=order.limits.model_dump(), sandbox=options.sandbox_request)
+    return Prepared(settings=settings, order=order, resume=again, wait=options.wait, remarks=tuple(remarks))
+
+
+def _limits(settings: Settings, *, written_by_model: bool) -> Limits:
+    """The limits that count where nothing was said. A model's code may run away, and nobody has read it before."""
+    own = Limits(actions=settings.max_execution_steps)
+    if not written_by_model:
+        return own
+    memory = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _MEMORY_SHARE)
+    return own.model_copy(update={**_MODEL_LIMITS, "memory_bytes": memory})
 
 
 def _check_limits(options: RunOptions) -> None:

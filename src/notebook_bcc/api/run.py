@@ -19,6 +19,7 @@ from notebook_bcc.api.keywords import (
     check_names,
     check_one_of,
     check_table,
+    in_keywords,
     keyword_errors,
 )
 from notebook_bcc.api.loop_thread import loop_thread
@@ -38,7 +39,7 @@ from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
-from notebook_bcc.lifecycle.predict import MODEL, Predictions, PredictOrder, predict
+from notebook_bcc.lifecycle.predict import MODEL, Predictions, PredictOrder, predict, predict_confinement
 from notebook_bcc.lifecycle.summary import summarize
 from notebook_bcc.lifecycle.verify import verified_stamp
 from notebook_bcc.protocol.summary import Summary
@@ -108,7 +109,7 @@ class Run:
         """Why the run stopped, in words, or an empty text."""
         found = _done(summarize(self._folder, journals(), whole=False))
         stopped = found.state.stopped if found.state is not None else None
-        return found.problem or (stopped.detail if stopped is not None else "")
+        return in_keywords(found.problem or (stopped.detail if stopped is not None else ""))
 
     @property
     def score(self) -> Score | None:
@@ -228,13 +229,13 @@ class Run:
         said = RunOptions(target=target, **options)
         check_keywords(said)
         check_one_of(restart, Restart, name="restart")
-        told = [*(answers or {}).items(), *(("target", one) for one in said.targets)]
+        said_inputs = [*(answers or {}).items(), *(("target", one) for one in said.targets)]
         order = ResumeOrder(
             restart=restart,
             accept_differences=accept_differences,
             policies=said.policies,
             limits=said.limits,
-            inputs=answer_inputs(told),
+            inputs=answer_inputs(said_inputs),
         )
         words = Words(self._settings.lang)
         shown = NoProgress() if background else progress_of(progress, words)
@@ -245,7 +246,8 @@ class Run:
         opening = resuming(self._folder, order, settings=self._settings)
         wanted = self._folder.destination.verify if verify is None else verify
         self._worker = Worker(opening, verify=wanted, progress=shown)
-        begun(self._worker)
+        with keyword_errors():
+            begun(self._worker)
         return self if background else self.wait()
 
     def __iter__(self) -> Iterator[RunEvent]:
@@ -294,14 +296,16 @@ class Run:
 
     async def _predicted(self, path: Path, *, probabilities: bool, has_names: bool | None) -> Predictions:
         state = await load_state(self._folder, journals())
+        tools = run_factories(self._settings)
         order = PredictOrder(
             model=self._folder.path / MODEL,
             data=path,
             kernel=state.kernel.name or "python3",
             probabilities=probabilities,
             has_names=has_names,
+            confinement=predict_confinement(state, try_rung=tools.try_rung),
         )
-        return await predict(order, run_factories(self._settings))
+        return await predict(order, tools)
 
     def _answer(self, *, confirmed: bool, comment: str) -> None:
         tools = run_factories(self._settings)

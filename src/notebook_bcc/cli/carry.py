@@ -84,7 +84,9 @@ async def _asked(session: Session, person: ConsolePerson) -> RunResumed | None:
         return None
     if stopped.reason == "waiting" and state.question is not None:
         answer = await person.answer(state.question)
-        return RunResumed(inputs=answer_inputs([(state.question.input, answer)])) if answer is not None else None
+        if answer is None:
+            return None
+        return RunResumed(inputs=answer_inputs([(state.question.input, answer)]), answers=state.judged)
     if stopped.reason == "limit" and state.policies.interactive and await person.beyond_limit(stopped.detail):
         return RunResumed(limits=widened(state, session.first.limits))
     return None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from typing import Annotated
 
 import typer
 
 from notebook_bcc.api.run_names import typed
 from notebook_bcc.cli.codes import Exit
-from notebook_bcc.cli.console import show_diff
+from notebook_bcc.cli.console import show_diff, user_name
 from notebook_bcc.cli.options.run import LangOption, RunArgument, RunsOption, settings_of
 from notebook_bcc.cli.resume import go_on
 from notebook_bcc.lifecycle.folder import find_run
@@ -74,15 +72,6 @@ async def reject_command(
     return await _answer(run, settings, confirmed=False, comment=comment, answers=answers, resume=resume)
 
 
-def _user() -> str:
-    """Who types this, for those who come second."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # A container may run under a number that has no name.
-        return f"user {os.getuid()}"
-
-
 async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str, answers: int, resume: bool) -> Exit:
     folder = find_run(settings.runs, run)
     state = await load_state(folder, journals())
@@ -90,7 +79,7 @@ async def _answer(run: str, settings: Settings, *, confirmed: bool, comment: str
         folder,
         confirmed=confirmed,
         comment=comment,
-        by=_user(),
+        by=user_name(),
         # What is shown below is what is answered, also where the run goes on meanwhile.
         answers=answers or (state.machine.entered if change_lines(state) else 0),
         factories=run_factories(),

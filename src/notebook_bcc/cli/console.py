@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
 import sys
 
 from rich.console import Console
@@ -103,6 +105,15 @@ class ConsolePerson:
             if word in _WAIT:
                 return None
             print(self._words("accept_again"), flush=True)
+
+
+def user_name() -> str:
+    """Who types this, for those who come second."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run under a number that has no name.
+        return f"user {os.getuid()}"
 
 
 def option_lines(question: Question, words: Words, *, limit: int) -> list[str]:

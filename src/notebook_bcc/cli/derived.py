@@ -38,7 +38,7 @@ def derived_state(request: Request) -> tuple[RunState, tuple[str, ...]]:
         unknown.append(f"progress of {', '.join(left_out)}: the observation leaves it out (a context filter does that)")
     if context.fsm is None:
         unknown.append("the state of the state machine: it is guessed from the location and the feedback")
-    told = request.behavior_feedback
+    feedback = request.behavior_feedback
     state = RunState(
         run_id=request.options.run_id or "observation",
         goal=location.goals.workflow or "",
@@ -48,8 +48,8 @@ def derived_state(request: Request) -> tuple[RunState, tuple[str, ...]]:
         stages=_level(progress.stages, location.goals.stage),
         steps=_level(progress.steps, location.goals.step),
         behaviors=_level(progress.behaviors, location.goals.behavior),
-        behavior=BehaviorState(errors=told.errors, missing=told.missing_outputs)
-        if told is not None
+        behavior=BehaviorState(errors=feedback.errors, missing=feedback.missing_outputs)
+        if feedback is not None
         else BehaviorState(),
         planner_context=PlannerContext(
             variables=dict(context.variables),

@@ -18,13 +18,14 @@ from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.saver import models_used
 from notebook_bcc.lifecycle.session import Delivery
 from notebook_bcc.lifecycle.verify import Verification
+from notebook_bcc.lifecycle.whole_values import read_answer
 from notebook_bcc.notebook.export.report import file_size
 from notebook_bcc.protocol.messages import Question
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.views.answers import answer_lines
 from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import cost_of, one_line, safe
-from notebook_bcc.views.overview import result_facts
+from notebook_bcc.views.overview import question_facts, result_facts
 from notebook_bcc.views.words import Words
 
 _DIFFERENCES_SHOWN = 10
@@ -38,7 +39,8 @@ def report(state: RunState, delivery: Delivery, *, folder: RunFolder, view: View
     reason = stopped.reason if stopped is not None else "interrupted"
     summary = read_summary(folder) if reason == "completed" else None
     view.fact("run_ended", **_ended(state, delivery, run_id=run_id, reason=reason, summary=summary))
-    for line in answer_lines(state) if reason == "completed" else ():
+    answer = read_answer(folder) if reason == "completed" else None
+    for line in answer_lines(answer) if answer is not None else ():
         view.say(line, tone="good")
     _say_where(state, delivery, view, words)
     if state.spent.calls:
@@ -92,7 +94,7 @@ def _ended(state: RunState, delivery: Delivery, *, run_id: str, reason: str, sum
         **({"models": models_used(state)} if state.spent.calls else {}),
         **({"result": result_facts(summary)} if summary is not None else {}),
     }
-    return facts | ({"question": state.question.to_dict()} if state.question is not None else {})
+    return facts | question_facts(state)
 
 
 def _models_line(state: RunState, words: Words) -> str:

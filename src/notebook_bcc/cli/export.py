@@ -29,7 +29,9 @@ from notebook_bcc.notebook.export.pdf import print_page
 from notebook_bcc.notebook.export.report import report_page
 from notebook_bcc.notebook.ipynb import NotebookMetadata, write_notebook
 from notebook_bcc.notebook.reading import read_notebook
-from notebook_bcc.wiring import journals
+from notebook_bcc.protocol.vocabulary import Language
+from notebook_bcc.web.export import static_page
+from notebook_bcc.wiring import journals, run_factories
 
 STDOUT = "-"
 
@@ -43,6 +45,7 @@ class Form(StrEnum):
     SCRIPT = "script"
     IPYNB = "ipynb"
     PDF = "pdf"
+    PAGE = "page"
 
 
 async def export_command(
@@ -61,11 +64,15 @@ async def export_command(
     runs: RunsOption = None,
 ) -> None:
     """Write a run's notebook from its journal: as an HTML page that needs no network, a report with its code folded,
-    the report as PDF (printed by a Chromium on this machine), Markdown, a script or .ipynb.
+    the report as PDF (printed by a Chromium on this machine), Markdown, a script or .ipynb. `page` is the run as
+    `nbcc web` shows it, in one file: plan, notebook, findings, variables.
 
     Works at any time, also while the run goes on or when its notebook file was lost.
     """
     folder = find_run(settings_of(runs=runs).runs, run)
+    if to is Form.PAGE:
+        await _write_page(folder, out, lang=settings_of(runs=runs).lang)
+        return
     state = await load_state(folder, journals())
     document = shown_document(state, run=folder.typed, everything=everything)
     metadata = notebook_metadata(state, left_out=len(state.document.cells) - len(document.cells))
@@ -85,6 +92,20 @@ async def export_command(
         names = {path.relative_to(place).as_posix(): path for path in made}
         await asyncio.to_thread(_place, names, target.parent)
     print("\n".join(str(target.parent / name) for name in names))
+
+
+async def _write_page(folder: RunFolder, out: str, *, lang: Language) -> None:
+    content = (await static_page(folder, lang, made=run_factories().timestamp())).encode()
+    if out == STDOUT:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+        return
+    target = _target(out, folder.delivered.with_name("page.html"))
+    with tempfile.TemporaryDirectory(prefix="nbcc-export-") as place:
+        made = Path(place) / target.name
+        await asyncio.to_thread(made.write_bytes, content)
+        await asyncio.to_thread(_place, {target.name: made}, target.parent)
+    print(target)
 
 
 def _place(files: Mapping[str, Path], folder: Path) -> None:

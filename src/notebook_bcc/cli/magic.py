@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from typer.main import get_command
 
 from notebook_bcc.api.frames import is_frame
-from notebook_bcc.api.front import run
+from notebook_bcc.api.front import run_as_typed
 from notebook_bcc.api.options import keywords_of
 from notebook_bcc.api.run import Run
 from notebook_bcc.cli.run import run_command
@@ -72,7 +72,7 @@ def _run(said: dict[str, Any], names: dict[str, Any]) -> Run | None:  # Any: opt
     options = keywords_of(said | {"verify": not said["no_verify"]})
     if said["quiet"]:
         options["progress"] = False
-    return run(data, **options)
+    return run_as_typed(data, **options)
 
 
 def _write(words: list[str]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import io
+import itertools
 import logging
 import shlex
 import sys
 import traceback
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -20,6 +23,7 @@ from typer.main import get_command
 from notebook_bcc import __version__
 from notebook_bcc.cli.codes import Exit, exit_of_error, table
 from notebook_bcc.errors import BccError
+from notebook_bcc.protocol.vocabulary import Language
 from notebook_bcc.settings import read_settings
 
 # Where each command lives and what `nbcc --help` says about it. The modules are loaded when the command is used: they
@@ -41,12 +45,16 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "cancel": ("notebook_bcc.cli.commands", "Cancel a run."),
     "confirm": ("notebook_bcc.cli.commands", "Accept the change of the plan that a run waits with."),
     "reject": ("notebook_bcc.cli.commands", "Decline the change of the plan that a run waits with."),
+    "kernels": ("notebook_bcc.cli.kernels", "List the kernels that runs have left, or end them."),
+    "logs": ("notebook_bcc.cli.kernels", "Show what the kernels of a run said."),
     "delete": ("notebook_bcc.cli.removal", "Delete runs."),
     "prune": ("notebook_bcc.cli.removal", "Delete old runs: all but the newest, older ones, failed ones."),
     "serve": ("notebook_bcc.cli.serve", "Answer planning and generating requests over HTTP."),
+    "web": ("notebook_bcc.cli.web", "Watch and steer runs in a browser."),
     "backend": ("notebook_bcc.cli.backend", "Start a Jupyter Server for remote execution."),
     "planner": ("", "For people who write planners: observe, ask, apply, conform."),
     "config": ("notebook_bcc.cli.config", "Print the settings and where each came from."),
+    "doctor": ("notebook_bcc.cli.doctor", "Try what runs need here: kernel, packages, sandboxes, fonts, disk."),
     "models": ("notebook_bcc.cli.models", "Check a language model: reachable, streaming, schema, speed, price."),
     "playbook": ("notebook_bcc.cli.playbook", "List, show, check or begin a playbook: a planner made of rules."),
     "fsm": ("notebook_bcc.cli.fsm", "Show the state machine."),
@@ -86,16 +94,34 @@ def main() -> None:
         # A terminal that cannot show a character gets a substitute; no run ends because of one.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    application()(prog_name="nbcc")
+    language = reader_language(sys.argv[1:])
+    if language == "en":
+        application()(prog_name="nbcc")
+    else:
+        chinese = import_module("notebook_bcc.cli.chinese.usage")
+        sys.exit(chinese.run_command_line(application(language)))
 
 
-def application() -> TyperGroup:
+def reader_language(arguments: Sequence[str]) -> Language:
+    """The language of help and errors: what `--lang` says, else the settings. Known before arguments are parsed."""
+    said = [one.removeprefix("--lang=") for one in arguments if one.startswith("--lang=")]
+    said += [after for one, after in itertools.pairwise(arguments) if one == "--lang"]
+    try:
+        return "zh" if "zh" in said else "en" if said else read_settings().lang
+    except BccError:
+        # A setting that makes no sense is complained of by the command that needs it.
+        return "en"
+
+
+def application(language: Language = "en") -> TyperGroup:
     """The command line, with every command loaded only when it is used."""
+    classes = _classes(language)
     app = typer.Typer(
+        cls=classes.group,
         rich_markup_mode=None,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        result_callback=finish,
+        result_callback=functools.partial(finish, language=language),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(help=_HELP)(_root)
@@ -103,19 +129,35 @@ def application() -> TyperGroup:
     if not isinstance(group, TyperGroup):
         raise TypeError("an application with a callback is a group")
     for name, (module, summary) in COMMANDS.items():
-        group.add_command(_planner_group(summary) if name == _PLANNER else _LazyCommand(name, module, summary))
+        lazy = _LazyCommand(name, module, summary, classes=classes)
+        group.add_command(_planner_group(summary, classes) if name == _PLANNER else lazy)
     for name in _FORMER:
         module, summary = PLANNER_COMMANDS[name]
-        group.add_command(_FormerCommand(name, module, summary, hidden=True))
+        group.add_command(_FormerCommand(name, module, summary, classes=classes, hidden=True))
     group.add_command(_AskCommand("ask", hidden=True))
     return group
 
 
-def _planner_group(summary: str) -> TyperGroup:
-    return TyperGroup(
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """What commands and groups are made of: their help has a language."""
+
+    command: type[TyperCommand] = TyperCommand
+    group: type[TyperGroup] = TyperGroup
+
+
+def _classes(language: Language) -> _Classes:
+    if language == "en":
+        return _Classes()
+    chinese = import_module("notebook_bcc.cli.chinese.help")
+    return _Classes(chinese.ChineseCommand, chinese.ChineseGroup)
+
+
+def _planner_group(summary: str, classes: _Classes) -> TyperGroup:
+    return classes.group(
         name=_PLANNER,
         help=summary,
-        commands={name: _LazyCommand(name, *one) for name, one in PLANNER_COMMANDS.items()},
+        commands={name: _LazyCommand(name, *one, classes=classes) for name, one in PLANNER_COMMANDS.items()},
         no_args_is_help=True,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -125,16 +167,17 @@ def _planner_group(summary: str) -> TyperGroup:
 class _LazyCommand(TyperCommand):
     """A command whose name and summary are known, and whose module is loaded when it is called."""
 
-    def __init__(self, name: str, module: str, summary: str, *, hidden: bool = False) -> None:
+    def __init__(self, name: str, module: str, summary: str, *, classes: _Classes, hidden: bool = False) -> None:
         super().__init__(name, help=summary, hidden=hidden)
         self._module = module
+        self._classes = classes
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         # Any: the library's own context class has no public name.
         name = self.name or ""
         function = getattr(import_module(self._module), f"{name}_command")
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        app.command(name)(function)
+        app.command(name, cls=self._classes.command)(function)
         try:
             return get_command(app).make_context(info_name, args, parent=parent, **extra)
         except typer.BadParameter as error:
@@ -181,7 +224,7 @@ def _root(
     """The options that stand before a command."""
 
 
-def finish(outcome: Coroutine[Any, Any, int | None], **_: Any) -> None:
+def finish(outcome: Coroutine[Any, Any, int | None], *, language: Language = "en", **_: Any) -> None:
     """Carry a command out. Whatever it raises becomes one message and an exit code, here and nowhere else."""
     if not inspect.iscoroutine(outcome):
         raise TypeError("every command is asynchronous")
@@ -192,10 +235,13 @@ def finish(outcome: Coroutine[Any, Any, int | None], **_: Any) -> None:
         logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(name)s %(levelname)s: %(message)s")
         # Its lines for every request would hide what the run does.
         logging.getLogger("httpx").setLevel(logging.NOTSET if debugging else logging.WARNING)
+        # Loaded here alone: `--help` does not need it.
+        for note in import_module("notebook_bcc.kernel.supervisor.left").take_notes():
+            print(f"nbcc: {note}", file=sys.stderr)
         code = asyncio.run(outcome)
     except BccError as error:
         outcome.close()
-        _complain(str(error), debugging=debugging)
+        _complain(str(error), language=language, debugging=debugging)
         code = exit_of_error(error)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
@@ -208,13 +254,16 @@ def finish(outcome: Coroutine[Any, Any, int | None], **_: Any) -> None:
             f"this is a fault of nbcc, not of yours: {type(error).__name__}: {error}\n"
             "What the run had done is in its journal; `nbcc resume` goes on from there. Please report this with the "
             "output of the same command under LOG_LEVEL=DEBUG.",
+            language=language,
             debugging=debugging,
         )
         code = Exit.INTERNAL
     raise typer.Exit(int(code or 0))
 
 
-def _complain(message: str, *, debugging: bool) -> None:
+def _complain(message: str, *, language: Language, debugging: bool) -> None:
+    if language == "zh":
+        message = import_module("notebook_bcc.cli.chinese.errors").in_chinese(message)
     print(f"nbcc: {message}", file=sys.stderr)
     if debugging:
         traceback.print_exc()

@@ -142,7 +142,7 @@ def _behavior(behavior: PlaybookBehavior, lang: str) -> Iterator[str]:
     for name, value in (
         ("does", [_action_label(action.head, action.text, action.given) for action in behavior.actions]),
         ("promises", behavior.expected),
-        ("promotes", [f"{each.variable} to {each.artifact_id}" for each in behavior.promotions]),
+        ("promotes", [f"{each.promotion.variable} to {each.promotion.artifact_id}" for each in behavior.promotions]),
         ("verifies", [rule.that.source.strip() for rule in behavior.verify]),
         ("on error", [_action_label(action.head, action.text, action.given) for action in behavior.on_error]),
     ):
@@ -164,6 +164,6 @@ def _rule(word: str, rule: Template | None) -> Iterator[str]:
 
 def _said(text: Text, lang: str) -> str:
     """The text as it is written, in this language or the first: a template stays one."""
-    versions = text.versions
+    versions = text.plainest.versions
     found = versions.get(lang) or next(iter(versions.values()), None)
     return " ".join(found.source.split()) if found is not None else ""

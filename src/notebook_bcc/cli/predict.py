@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from notebook_bcc.cli.options.run import RunsOption, complete_run, settings_of
+from notebook_bcc.cli.options.run import AllowNetOption, RunsOption, SandboxOption, complete_run, settings_of
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.lifecycle.folder import RunFolder, find_run
 from notebook_bcc.lifecycle.history import load_state
-from notebook_bcc.lifecycle.predict import MODEL, PredictOrder, predict
+from notebook_bcc.lifecycle.predict import MODEL, PredictOrder, predict, predict_confinement
+from notebook_bcc.lifecycle.sandboxing import SandboxRequest
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.views.narration import one_line, safe
 from notebook_bcc.wiring import journals, run_factories
@@ -39,6 +41,8 @@ async def predict_command(
         bool, typer.Option("--probabilities", help="The probability of every class instead of the class.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False,
+    sandbox: SandboxOption = None,
+    allow_net: AllowNetOption = False,
     runs: RunsOption = None,
 ) -> None:
     """Predict new rows with the model that a run has saved.
@@ -56,9 +60,18 @@ async def predict_command(
     target = None if out == STANDARD_OUTPUT else Path(out) if out else Path(f"{data.stem}-predictions.csv")
     if target is not None and target.exists() and not overwrite:
         raise RunRefused(f"{str(target)!r} exists; choose another file with --out, or give --overwrite")
-    kernel = (await load_state(folder, journals())).kernel.name if folder is not None else ""
-    order = PredictOrder(model=model, data=data, kernel=kernel or _DEFAULT_KERNEL, probabilities=probabilities)
-    made = await predict(order, run_factories(settings))
+    tools = run_factories(settings)
+    state = await load_state(folder, journals()) if folder is not None else RunState(run_id=str(model))
+    order = PredictOrder(
+        model=model,
+        data=data,
+        kernel=state.kernel.name or _DEFAULT_KERNEL,
+        probabilities=probabilities,
+        confinement=predict_confinement(
+            state, try_rung=tools.try_rung, request=SandboxRequest(sandbox, allow_net=allow_net)
+        ),
+    )
+    made = await predict(order, tools)
     for remark in made.doubts:
         print(f"nbcc: {one_line(safe(remark), limit=500)}", file=sys.stderr)
     if target is None:

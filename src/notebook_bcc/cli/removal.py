@@ -17,6 +17,7 @@ from notebook_bcc.lifecycle.removal import PruneOrder, days_ago, delete_run, pru
 from notebook_bcc.lifecycle.summary import STATUSES, list_runs
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.settings import Settings
+from notebook_bcc.views.narration import safe
 from notebook_bcc.wiring import journals, run_factories
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -30,7 +31,8 @@ async def delete_command(
     yes: YesOption = False,
     runs: RunsOption = None,
 ) -> int:
-    """Delete runs: the journal, the notebook and everything else in their folders. What --out delivered stays.
+    """Delete runs: the journal, the notebook and everything else in their folders. What --out delivered stays,
+    and so does a copy on a Jupyter Server: where it is, is said.
 
     A run that is being carried out is not deleted, nor anything outside the folder where runs are kept.
     """
@@ -89,10 +91,13 @@ async def _delete(folders: list[RunFolder], settings: Settings, *, yes: bool) ->
     locked = None
     for folder in folders:
         try:
-            await delete_run(folder, root=settings.runs, factories=run_factories(settings))
+            copy = await delete_run(folder, root=settings.runs, factories=run_factories(settings))
         except RunLocked as error:
             # Taken up since it was listed; the others can go.
             locked = error
+        else:
+            if copy:
+                print(f"a copy of the notebook of run {folder.run_id} stays on the server: {safe(copy)}")
     if locked is not None:
         raise locked
     print(f"{Count(len(folders)):run|runs} deleted")

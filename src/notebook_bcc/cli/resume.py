@@ -11,7 +11,7 @@ from notebook_bcc.api.options import RunOptions
 from notebook_bcc.api.prepare import models_of
 from notebook_bcc.cli.carry import carry_out
 from notebook_bcc.cli.codes import Exit
-from notebook_bcc.cli.console import ConsolePerson
+from notebook_bcc.cli.console import ConsolePerson, user_name
 from notebook_bcc.cli.options.data import SetOption, TargetOption, set_inputs
 from notebook_bcc.cli.options.model import (
     BudgetCallsOption,
@@ -22,6 +22,7 @@ from notebook_bcc.cli.options.model import (
 )
 from notebook_bcc.cli.options.run import (
     ActionsOption,
+    AllowNetOption,
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -32,6 +33,9 @@ from notebook_bcc.cli.options.run import (
     MaxActionsOption,
     MaxActionsPerBehaviorOption,
     MaxBehaviorsOption,
+    MaxDiskOption,
+    MaxMemoryOption,
+    MaxProcessesOption,
     MaxSecondsOption,
     NotebookDetailOption,
     NotebookIdOption,
@@ -41,6 +45,7 @@ from notebook_bcc.cli.options.run import (
     QuietOption,
     RunArgument,
     RunsOption,
+    SandboxOption,
     StreamOption,
     StrictOption,
     TokenFileOption,
@@ -51,6 +56,7 @@ from notebook_bcc.cli.options.run import (
 from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.lifecycle.folder import RunFolder, find_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
+from notebook_bcc.lifecycle.sandboxing import SandboxRequest
 from notebook_bcc.lifecycle.server_copy import notebook_path
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words
@@ -61,12 +67,22 @@ async def resume_command(
     run: RunArgument,
     assign: SetOption = None,
     target: TargetOption = None,
+    answers: Annotated[
+        int,
+        typer.Option(
+            "--answers", min=0, help="The number of the question, as `nbcc status` shows it: no other one is answered."
+        ),
+    ] = 0,
     restart: Annotated[
         Restart, typer.Option("--restart", help="After an error: the behavior, the whole workflow, or from nothing.")
     ] = "behavior",
     accept_differences: Annotated[
         bool, typer.Option("--accept-differences", help="Go on although a cell fails when the kernel is rebuilt.")
     ] = False,
+    run_once: Annotated[
+        list[str] | None,
+        typer.Option("--run-once", help="A cell marked `once` that may be executed again.", metavar="CELL"),
+    ] = None,
     planner: Annotated[
         str,
         typer.Option(
@@ -96,6 +112,11 @@ async def resume_command(
     max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
     max_seconds: MaxSecondsOption = None,
     cell_timeout: CellTimeoutOption = None,
+    max_memory: MaxMemoryOption = None,
+    max_processes: MaxProcessesOption = None,
+    max_disk: MaxDiskOption = None,
+    sandbox: SandboxOption = None,
+    allow_net: AllowNetOption = False,
     interactive: InteractiveOption = None,
     verify: VerifyOption = None,
     runs: RunsOption = None,
@@ -105,18 +126,19 @@ async def resume_command(
 ) -> int:
     """Go on with a run from its last completed action.
 
-    Plan and notebook come from the journal. The kernel's variables are rebuilt by running the cells that had succeeded
-    again; their outputs are compared with the recorded ones, and differences are reported. No completed action is
-    carried out a second time. Policies and limits stay as they were unless they are given here; so do the planner and
-    the place of the kernel.
+    Plan and notebook come from the journal. The kernel's variables come from the newest checkpoint, and the cells after
+    it that had succeeded are run again; their outputs are compared with the recorded ones, and differences are
+    reported. No completed action is carried out a second time. Policies and limits stay as they were unless they are
+    given here; so do the planner and the place of the kernel.
 
-    A run whose planner has asked something goes on when it is told: --set NAME=VALUE, or --target COLUMN.
+    A run whose planner has asked something goes on when it is told: --set NAME=VALUE, or --target COLUMN. The first
+    answer counts; a later one is refused.
 
     \b
       nbcc resume last --target price        after a question about the target
       nbcc resume last                       after a stop, a crash, a kill, an error
       nbcc resume last --max-actions 500     after a limit
-      nbcc resume last --budget-tokens 90000 after a budget: so much in all, what was spent before included
+      nbcc resume last --budget-tokens 90000  after a budget: so much in all, what was spent before included
       nbcc resume last --planner playbook    the same, and the playbook does the rest without a model
       nbcc resume last --restart workflow    the whole workflow again, after an error
       nbcc resume last --restart reset       from nothing, also after a cancel or a completed run
@@ -132,6 +154,7 @@ async def resume_command(
     order = ResumeOrder(
         restart=restart,
         accept_differences=accept_differences,
+        run_once=tuple(run_once or ()),
         policies=given(
             confirm=confirm,
             on_error=on_error,
@@ -148,6 +171,9 @@ async def resume_command(
             max_actions_per_behavior=max_actions_per_behavior,
             max_seconds=max_seconds,
             cell_timeout=cell_timeout,
+            max_memory=max_memory,
+            max_processes=max_processes,
+            max_disk=max_disk,
             budget_tokens=budget_tokens,
             budget_cost=budget_cost,
             budget_seconds=budget_seconds,
@@ -156,7 +182,10 @@ async def resume_command(
         planner_spec=planner_spec(planner, dialect=dialect, settings=settings) if planner else None,
         # Where no other place is named the run stays where it was.
         kernel_spec=kernel_spec(settings) if kernel_url is not None or settings.use_remote_execution else None,
+        sandbox=SandboxRequest(sandbox, allow_net=allow_net),
         inputs=set_inputs(assign or [], target or []),
+        answers=answers,
+        by=user_name(),
         # The run's own kernel may have a server whatever the settings say.
         notebook=notebook_path(notebook_id) if notebook_id is not None else wanted_notebook(settings),
         actions=actions,

@@ -39,6 +39,7 @@ from notebook_bcc.cli.options.model import (
 )
 from notebook_bcc.cli.options.run import (
     ActionsOption,
+    AllowNetOption,
     CellTimeoutOption,
     ConfirmOption,
     DialectOption,
@@ -49,6 +50,9 @@ from notebook_bcc.cli.options.run import (
     MaxActionsOption,
     MaxActionsPerBehaviorOption,
     MaxBehaviorsOption,
+    MaxDiskOption,
+    MaxMemoryOption,
+    MaxProcessesOption,
     MaxSecondsOption,
     NotebookDetailOption,
     NotebookIdOption,
@@ -59,6 +63,7 @@ from notebook_bcc.cli.options.run import (
     OutOption,
     QuietOption,
     RunsOption,
+    SandboxOption,
     StreamOption,
     StrictOption,
     TokenFileOption,
@@ -144,8 +149,16 @@ async def run_command(
     max_actions_per_behavior: MaxActionsPerBehaviorOption = None,
     max_seconds: MaxSecondsOption = None,
     cell_timeout: CellTimeoutOption = None,
+    max_memory: MaxMemoryOption = None,
+    max_processes: MaxProcessesOption = None,
+    max_disk: MaxDiskOption = None,
+    sandbox: SandboxOption = None,
+    allow_net: AllowNetOption = False,
     interactive: InteractiveOption = None,
     no_verify: NoVerifyOption = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show the run in a browser too, on this machine; see `nbcc web`.")
+    ] = False,
     runs: RunsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -219,6 +232,7 @@ async def run_command(
     from notebook_bcc.cli.carry import carry_out
     from notebook_bcc.cli.console import ConsolePerson
     from notebook_bcc.cli.view.choice import choose_view, is_terminal
+    from notebook_bcc.cli.web import page_beside, until_closed
 
     # Every option above is a field of RunOptions, read from the context by its name.
     options = RunOptions(**keywords_of(context.params | {"verify": not no_verify}))
@@ -227,10 +241,19 @@ async def run_command(
     view = choose_view(words, as_json=as_json, quiet=quiet, verifies=options.verify)
     if prepared.order.models is not None:
         say_models(prepared.order.models, view, words)
-    return await carry_out(
+    carrying = functools.partial(
+        carry_out,
         functools.partial(opened, prepared),
         view=view,
         words=words,
         person=ConsolePerson(view, words) if is_terminal() and not as_json else None,
         verify=options.verify,
     )
+    if not web:
+        return await carrying()
+    async with page_beside(prepared.settings, view.say, words):
+        code = await carrying()
+        if is_terminal():
+            view.say(words("page_stays"))
+            await until_closed()
+        return code

@@ -21,7 +21,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage
 from notebook_bcc.views.narration import first_line, local_time, narrate, one_line, safe
-from notebook_bcc.views.overview import change_lines
+from notebook_bcc.views.overview import change_lines, question_line
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import journals
 
@@ -61,6 +61,8 @@ async def show_command(
         parts.append(
             iter([f"change {state.machine.entered} of the plan waits for an answer", *(f"  {one}" for one in lines)])
         )
+    if (plan or short) and (line := question_line(state)):
+        parts.append(iter([f"question {line}"]))
     if cells or short:
         parts.append(_cell_lines(state, whole=cells))
     if history:

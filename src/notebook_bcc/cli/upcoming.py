@@ -17,6 +17,7 @@ from notebook_bcc.engine.intents import (
     OpenStream,
     Promote,
     Refuse,
+    SaveCheckpoint,
     StartKernel,
     Stop,
     TakeAction,
@@ -133,6 +134,8 @@ def describe(intent: Intent, state: RunState) -> str:
             return "it carries out the action that has arrived"
         case StartKernel():
             return "it starts a kernel and brings it to where the journal says it was"
+        case SaveCheckpoint():
+            return "it saves the kernel's variables"
         case Promote():
             return f"it promotes {intent.promotion.variable} to {intent.promotion.artifact_id} in the kernel"
         case AskPerson():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,21 +12,27 @@ from notebook_bcc.cli.carry import drawn
 from notebook_bcc.cli.codes import Exit
 from notebook_bcc.cli.ending import report_verification
 from notebook_bcc.cli.options.run import (
+    AllowNetOption,
     CellTimeoutOption,
     JsonOption,
     LangOption,
     QuietOption,
     RunsOption,
+    SandboxOption,
     settings_of,
 )
 from notebook_bcc.cli.stopping import until_stopped
 from notebook_bcc.cli.view.choice import choose_view
 from notebook_bcc.errors import RunNotFound
+from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, NOTEBOOK, RunFolder, find_run, run_folders
 from notebook_bcc.lifecycle.handover import delivered_by
 from notebook_bcc.lifecycle.operations import verify_run
+from notebook_bcc.lifecycle.sandboxing import SandboxRequest, kept_confinement
 from notebook_bcc.lifecycle.verify import VerifyOrder, verify_notebook
 from notebook_bcc.notebook.reading import read_notebook
+from notebook_bcc.protocol.limits import Limits
+from notebook_bcc.protocol.specs import LocalKernelSpec, sandbox_of_text
 from notebook_bcc.views.words import Words
 from notebook_bcc.wiring import kernel_spec, run_factories
 
@@ -37,6 +44,8 @@ async def verify_command(
         typer.Option("--inputs", help="The files the cells read. Default: the run's, or what lies beside the file."),
     ] = None,
     cell_timeout: CellTimeoutOption = None,
+    sandbox: SandboxOption = None,
+    allow_net: AllowNetOption = False,
     runs: RunsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -66,16 +75,30 @@ async def verify_command(
     )
     view = choose_view(words, as_json=as_json, quiet=quiet)
     async with drawn(view):
-        factories = run_factories(settings)
+        factories, request = run_factories(settings), SandboxRequest(sandbox, allow_net=allow_net)
         result = await until_stopped(
-            verify_notebook(order, factories, on_cell=view.verifying)
+            verify_notebook(_confined(order, request, factories), factories, on_cell=view.verifying)
             if folder is None
-            else verify_run(folder, order, factories=factories, on_cell=view.verifying)
+            else verify_run(folder, order, factories=factories, on_cell=view.verifying, request=request)
         )
         view.close()
         if result is None:
             return Exit.INTERRUPTED
         return Exit.COMPLETED if report_verification(result, view, words) else Exit.UNVERIFIED
+
+
+def _confined(order: VerifyOrder, request: SandboxRequest, factories: RunFactories) -> VerifyOrder:
+    """Of a notebook whose run is not here: it says itself whether that was confined. Raises RunRefused."""
+    said = str(read_notebook(order.notebook).run.get("sandbox", ""))
+    kept = kept_confinement(
+        sandbox_of_text(said),
+        Limits(),
+        request,
+        kernel=order.kernel_spec or LocalKernelSpec(),
+        try_rung=factories.try_rung,
+        run=str(order.notebook),
+    )
+    return replace(order, confinement=kept)
 
 
 def _delivered_notebook(path: Path) -> Path:

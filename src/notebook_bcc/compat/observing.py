@@ -48,8 +48,8 @@ def get_transition_history(observation: Observation | Json) -> list[dict[str, An
         context = bare(observation).get("context")
         if not isinstance(context, Mapping):
             raise MessageInvalid(what="Observation", problems=[("context", "is required")])
-        told = context.get("FSM")
-        view = FsmView.parse(told) if told is not None else None
+        machine = context.get("FSM")
+        view = FsmView.parse(machine) if machine is not None else None
     return list(view.history) if view is not None else []
 
 

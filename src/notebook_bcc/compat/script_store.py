@@ -151,8 +151,8 @@ class ScriptStore:
 
     def get_context(self) -> dict[str, Any]:
         """Variables, effects, notebook and section progress as a planner sees them: the context part of a `state`."""
-        told = observe(self._state).context.to_dict()
-        return {name: value for name, value in told.items() if name not in _NOT_OURS}
+        context = observe(self._state).context.to_dict()
+        return {name: value for name, value in context.items() if name not in _NOT_OURS}
 
     def confirm_update(self) -> None:
         """Make the change of the plan that waits. Raises ActionRefused when none does."""
@@ -203,6 +203,7 @@ class ScriptStore:
             action_id=f"action-{self._actions}",
             document=self._state.document,
             variables=self._state.variables,
+            assigned=self._state.kernel.assigned,
             kernel=self._kernel,
             limits=self._limits,
             problem_of=lambda proposal: proposal_problem(self._state, proposal),

@@ -38,13 +38,13 @@ def request_of(
         raise ValueError(problem)  # noqa: TRY004  # the documents promise a ValueError
     given = {"stage_id": stage_id, "step_id": step_id}
     position = {**current, **{name: one for name, one in given.items() if one is not None}}
-    told = behavior_feedback.to_dict() if isinstance(behavior_feedback, BehaviorFeedback) else behavior_feedback
+    feedback = behavior_feedback.to_dict() if isinstance(behavior_feedback, BehaviorFeedback) else behavior_feedback
     data = {
         "observation": {
             "location": {**location, "current": position, "progress": progress},
             "context": unwrapped(context),
         },
-        "behavior_feedback": None if told is None else dict(told),
+        "behavior_feedback": None if feedback is None else dict(feedback),
         "options": options.to_dict(),
     }
     # Reads v2 as well, and drops the fields that were removed for good, which old states are full of.

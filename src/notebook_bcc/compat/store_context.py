@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits
+from notebook_bcc.engine.actions.context import ActionContext, ActionServices, ExecutionLimits
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.kernel.interface import Execution, Kernel
 from notebook_bcc.notebook.document import Document
@@ -22,6 +22,7 @@ class StoreContext(ActionContext):
         action_id: str,
         document: Document,
         variables: dict[str, Any],
+        assigned: dict[str, str],
         kernel: Kernel,
         limits: ExecutionLimits,
         problem_of: Callable[[PlanProposal], str],
@@ -31,11 +32,10 @@ class StoreContext(ActionContext):
             action_id=action_id,
             document=document,
             variables=variables,
-            kernel=kernel,
-            limits=limits,
-            repair=_no_idea,
-            problem_of=problem_of,
-            on_output=_unwatched,
+            assigned=assigned,
+            services=ActionServices(
+                kernel=kernel, limits=limits, repair=_no_idea, problem_of=problem_of, on_output=_unwatched
+            ),
         )
         self._bring_up = bring_up
 

@@ -49,7 +49,8 @@ class SectionProgress:
 
 @dataclass
 class ActionMetadata:
-    """What an action says about the cell it makes. First the fields in the order that 001 prints, then those of 003."""
+    """What an action says about the cell it makes. First the fields in the order that 001 prints, then those of 003,
+    then ours."""
 
     is_step: bool = False
     is_chapter: bool = False
@@ -61,6 +62,7 @@ class ActionMetadata:
     finished_thinking: bool = False
     thinking_text: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    once: bool = False
 
     def to_message(self) -> actions.ActionMetadata:
         """The frozen value of the protocol. Raises MessageInvalid naming a field of another type."""

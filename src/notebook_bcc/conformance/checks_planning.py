@@ -135,13 +135,13 @@ async def feedback_errors(kit: CheckContext) -> Finding:
     if request is None:
         return NOWHERE
     missing = _unplay(request)
-    told = {"action_id": "action-2", "action": "exec", "error": "NameError: name 'table' is not defined"}
+    problem = {"action_id": "action-2", "action": "exec", "error": "NameError: name 'table' is not defined"}
     request["behavior_feedback"] = {
         "behavior_id": request["observation"]["location"]["current"].get("behavior_id"),
         "actions_executed": 2,
         "actions_succeeded": 1,
         "last_action_result": "error",
-        "errors": [told],
+        "errors": [problem],
         "missing_outputs": missing or ["table"],
     }
     exchange, answer = await kit.judge(request)

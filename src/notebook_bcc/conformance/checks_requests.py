@@ -102,6 +102,17 @@ async def old_forms(kit: CheckContext) -> Finding:
     return problem or holds()
 
 
+async def progress_texts(kit: CheckContext) -> Finding:
+    """section_progress and workflow_progress may be texts, as the documents print them."""
+    request = await kit.request_at("step")
+    if request is None:
+        return NOWHERE
+    texts = {"section_progress": "1 of 3: a table", "workflow_progress": "the first stage"}
+    request["observation"]["context"] |= texts
+    problem, _ = await kit.as_before(request, question="step", what=f"with texts as {' and '.join(texts)}")
+    return problem or holds()
+
+
 async def nulls(kit: CheckContext) -> Finding:
     """A null at an optional field is read as absent."""
     request = await kit.request_at("step")

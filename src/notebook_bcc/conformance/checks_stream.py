@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import TypeVar
+
 from notebook_bcc.conformance.check import Finding, fails, holds, skipped
 from notebook_bcc.conformance.check_context import NOWHERE, CheckContext
 from notebook_bcc.conformance.checks_position import REPLAYED
 from notebook_bcc.conformance.exchange import Exchange
 from notebook_bcc.conformance.stream import Fault, Stream, unflushed
-from notebook_bcc.conformance.transcript import Area
+from notebook_bcc.conformance.transcript import Area, Generated
 from notebook_bcc.errors import ActionMalformed
 from notebook_bcc.planners.remote.client import STREAM_TYPES
-from notebook_bcc.protocol.actions import parse_action
+from notebook_bcc.protocol.actions import EndPhase, NextEvent, parse_action
+
+_Sent = TypeVar("_Sent", EndPhase, NextEvent)
 
 _NO_STREAM = skipped("no behavior was streamed")
 
@@ -78,6 +83,26 @@ async def actions_formed(kit: CheckContext) -> Finding:
 async def exec_cells(kit: CheckContext) -> Finding:
     """Every exec runs a cell that was added before: lastAddedCellId, or a store_id."""
     return await _noted(kit, "cells")
+
+
+async def end_phase(kit: CheckContext) -> Finding:
+    """end_phase completes the current step: it names that one or none."""
+    found = await _sent(kit, EndPhase)
+    for behavior, action in found:
+        current = behavior.request["observation"]["location"]["current"].get("step_id")
+        if action.step_id not in (None, current):
+            return fails(f"end_phase names step {action.step_id!r} in step {current!r}", behavior.stream.exchange)
+    return holds() if found else skipped("no behavior sent an end_phase")
+
+
+async def next_event(kit: CheckContext) -> Finding:
+    """next_event fires an event of the state machine: clients skip any other with a warning."""
+    found = await _sent(kit, NextEvent)
+    for behavior, action in found:
+        if action.event is None:
+            reason = f"next_event: {action.event_type!r} is not an event of the state machine"
+            return fails(reason, behavior.stream.exchange)
+    return holds() if found else skipped("no behavior sent a next_event")
 
 
 async def actions_there(kit: CheckContext) -> Finding:
@@ -153,6 +178,18 @@ def _whole(exchange: Exchange) -> Finding:
 
 async def _streams(kit: CheckContext) -> list[Stream]:
     return [behavior.stream for behavior in (await kit.transcript()).generated]
+
+
+async def _sent(kit: CheckContext, kind: type[_Sent]) -> list[tuple[Generated, _Sent]]:
+    """The well-formed actions of this kind, with the behavior that each came in."""
+    found = []
+    for behavior in (await kit.transcript()).generated:
+        for data in behavior.stream.actions:
+            with contextlib.suppress(ActionMalformed):
+                action = parse_action(data)
+                if isinstance(action, kind):
+                    found.append((behavior, action))
+    return found
 
 
 async def _without_fault(kit: CheckContext, kind: Fault) -> Finding:

@@ -29,6 +29,7 @@ _PLANNING = "protocol/messages.md#planning-response"
 _GENERATING = "protocol/messages.md#generating-response"
 _V1 = "protocol/messages.md#the-first-dialect-v1"
 _FILTER = "protocol/observation.md#context-filter"
+_CONTEXT = "protocol/observation.md#context"
 _CURRENT = "protocol/observation.md#location"
 _CORE = "protocol/state-machine.md#core-17-rows"
 _MACHINE = "protocol/state-machine.md#in-an-observation"
@@ -83,6 +84,7 @@ CHECKS: Final[tuple[Check[CheckContext], ...]] = (
     _required("unknown-fields", "unknown fields are accepted", _RULES, requests.unknown_fields),
     _required("old-spellings", "old spellings are read", _RULES, requests.old_spellings),
     _required("old-forms", "completed items may be bare ids", _REQUEST, requests.old_forms),
+    _required("progress-texts", "section and workflow progress may be texts", _CONTEXT, requests.progress_texts),
     _required("upper-case", "state names are read in upper case", _MACHINE, requests.upper_case),
     _recommended("nulls", "a null at an optional field is absent", _RULES, requests.nulls),
     _required("big-request", "a request of 1 MiB is answered", _REQUEST, requests.big_request),
@@ -97,6 +99,8 @@ CHECKS: Final[tuple[Check[CheckContext], ...]] = (
     _required("actions-there", "a step with work left gets actions", _GENERATING, stream.actions_there),
     _required("actions-formed", "actions have their required fields", _ELEVEN, stream.actions_formed),
     _required("exec-cells", "exec names a cell that was added", _ELEVEN, stream.exec_cells),
+    _required("end-phase", "end_phase names the current step", _ELEVEN, stream.end_phase),
+    _recommended("next-event", "next_event names an event of the table", _ELEVEN, stream.next_event),
     _recommended("generate", "/generate is the fallback of /generating", _FALLBACK, stream.generate_fallback),
     _recommended("repeated-planning", "a repeated request_id is judged alike", _ALIKE, stream.repeated_planning),
     _recommended("repeated-generating", "and generates the same actions", _ALIKE, stream.repeated_generating),
@@ -125,9 +129,9 @@ async def run_kit(
     limits: KitLimits | None = None,
     evidence: Evidence | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
-    told: Callable[[ReportRow], None] | None = None,
+    on_row: Callable[[ReportRow], None] | None = None,
 ) -> Report:
-    """Every check, or those named, against the server; `told` hears of each row at once.
+    """Every check, or those named, against the server; `on_row` hears of each row at once.
 
     With `evidence` the workflow is driven with its kernel: what the server wants executed is executed.
 
@@ -143,8 +147,8 @@ async def run_kit(
         for check in chosen:
             row = ReportRow.of(check, await check.look(context))
             rows.append(row)
-            if told is not None:
-                told(row)
+            if on_row is not None:
+                on_row(row)
         return Report(
             server=caller.name,
             rows=tuple(rows),

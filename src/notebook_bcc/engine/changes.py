@@ -6,12 +6,14 @@ from typing import Any, TypedDict, Unpack, overload
 
 from notebook_bcc.engine.state import (
     BehaviorState,
+    CheckpointState,
     Detour,
     KernelState,
     LevelState,
     Machine,
     PlannerContext,
     Position,
+    Reply,
     RunState,
 )
 from notebook_bcc.journal.records import (
@@ -26,7 +28,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.observation import Decision
-from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
+from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec, SandboxSpec
 from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.vocabulary import Event
 from notebook_bcc.protocol.workflow import Workflow
@@ -44,6 +46,7 @@ class StateChanges(TypedDict, total=False):
     elapsed_before: float
     planner: PlannerSpec | None
     kernel_spec: KernelSpec
+    sandbox_spec: SandboxSpec
     policies: Policies
     limits: Limits
     given_plan: Workflow | None
@@ -60,6 +63,8 @@ class StateChanges(TypedDict, total=False):
     asked: PlanningAsked | None
     asked_from: RunState | None
     verdict: PlanningAnswered | None
+    judged: int
+    replies: dict[str, Reply]
     filter: ContextFilter | None
     planner_filter: ContextFilter | None
     target: tuple[str | None, str | None] | None
@@ -67,6 +72,7 @@ class StateChanges(TypedDict, total=False):
     decisions: tuple[Decision, ...]
     detour: Detour | None
     kernel: KernelState
+    checkpoints: CheckpointState
     planner_context: PlannerContext
     effects: tuple[str, ...]
     effects_history: tuple[str, ...]
@@ -82,6 +88,7 @@ class StateChanges(TypedDict, total=False):
     failure_reason: str
     promotions: tuple[Promotion, ...]
     pause: bool
+    action_due: bool
     commands_seen: int
     stopped: RunStopped | None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from notebook_bcc.engine.detour import added_stages, added_steps, decided_first, on_the_way
+from notebook_bcc.engine.due import lacks_names, once_again, once_due
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
@@ -37,7 +38,7 @@ def decide(state: RunState) -> Intent:
     if state.pause and state.fsm not in (State.ACTION_RUNNING, State.CANCELLED):
         return Stop("paused", "paused on request")
     if state.promotions and state.fsm not in _AT_REST:
-        return Promote(state.promotions[0]) if state.kernel.up else _kernel(state)
+        return Promote(state.promotions[0]) if _is_ready(state) else _kernel(state)
     if state.question is not None:
         return Stop("waiting", state.question.text)
     reached = _limit_reached(state)
@@ -63,7 +64,8 @@ def _limit_reached(state: RunState) -> str:
         return ""
     if limits.actions and state.actions_completed >= limits.actions and state.fsm is State.ACTION_COMPLETED:
         return f"the limit of {Count(limits.actions):action|actions} is reached (MAX_EXECUTION_STEPS, --max-actions)"
-    if limits.run_seconds and elapsed(state) >= limits.run_seconds:
+    # A resume that stops before its first action would stop there for ever.
+    if limits.run_seconds and not state.action_due and elapsed(state) >= limits.run_seconds:
         return time_is_up(limits)
     return ""
 
@@ -153,9 +155,16 @@ def _action_running(state: RunState) -> Intent:
     if limit and current.index >= limit:
         had = f"{Count(limit):action|actions}, the most allowed (--max-actions-per-behavior)"
         return Stop("limit", f"behavior {state.position.behavior_id!r} has had {had}")
-    if not state.kernel.up and action_name(current.action) not in WITHOUT_KERNEL:
+    if not _is_ready(state) and action_name(current.action) not in WITHOUT_KERNEL:
         return _kernel(state)
+    if state.kernel.once_begun == current.action_id and (cell := once_due(state)) not in state.kernel.run_once:
+        return Stop("interrupted", once_again(cell, "was under way when the run stopped"))
     return ExecuteAction()
+
+
+def _is_ready(state: RunState) -> bool:
+    """Whether there is a kernel, with all that is used next."""
+    return state.kernel.up and not lacks_names(state)
 
 
 def _propose(state: RunState) -> Intent:
@@ -198,7 +207,7 @@ def _asked_event(state: RunState, event: Event) -> Intent:
 
 def _end_behavior(state: RunState) -> Intent:
     if state.behavior.promotions:
-        return Promote(state.behavior.promotions[0]) if state.kernel.up else _kernel(state)
+        return Promote(state.behavior.promotions[0]) if _is_ready(state) else _kernel(state)
     return Fire(Event.COMPLETE_BEHAVIOR)
 
 

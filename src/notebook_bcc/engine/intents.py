@@ -87,6 +87,11 @@ class Stop:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SaveCheckpoint:
+    """Save the kernel's namespace, so that its cells need not run again."""
+
+
 Intent = (
     Fire
     | Refuse
@@ -95,6 +100,7 @@ Intent = (
     | TakeAction
     | ExecuteAction
     | StartKernel
+    | SaveCheckpoint
     | Promote
     | DropProposal
     | AskPerson

@@ -6,14 +6,16 @@ A performer changes nothing of the run: it reads the state it is given and yield
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from keyword import iskeyword
+from contextlib import aclosing
 from typing import assert_never
 
-from notebook_bcc.engine.actions.executor import ActionExecutor, source_of_exec
+from notebook_bcc.engine.actions.executor import ActionExecutor
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.answering import HasFile, answer_of
+from notebook_bcc.engine.checkpointing import save_checkpoint
 from notebook_bcc.engine.confirmation import Confirmation
 from notebook_bcc.engine.detour import given_up, transition_of
+from notebook_bcc.engine.due import once_due, promotion_source, source_due
 from notebook_bcc.engine.inbox import Inbox
 from notebook_bcc.engine.intents import (
     AskPerson,
@@ -25,6 +27,7 @@ from notebook_bcc.engine.intents import (
     OpenStream,
     Promote,
     Refuse,
+    SaveCheckpoint,
     StartKernel,
     Stop,
     TakeAction,
@@ -41,13 +44,15 @@ from notebook_bcc.journal.records import (
     EventRefused,
     Faulted,
     KernelLost,
+    OnceBegun,
     PlanProposal,
     PromotionFailed,
     ProposalDropped,
     Record,
     RunStopped,
 )
-from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.kernel.checkpoint_files import CheckpointFiles
+from notebook_bcc.kernel.interface import Kernel, may_be_left
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.tracking import Artifact, Promotion
@@ -76,7 +81,10 @@ class Performer:
         timer: Callable[[], float],
         has_file: HasFile,
         on_progress: Callable[[WorkProgress], None],
+        checkpoints: CheckpointFiles | None,
     ) -> None:
+        self._checkpoints = checkpoints
+        self._durable = durable
         self._has_file = has_file
         self._kernel = kernel
         self._reward = reward
@@ -110,7 +118,9 @@ class Performer:
             case StartKernel():
                 return self._start_kernel(state)
             case ExecuteAction():
-                return self._executor.execute(state)
+                return self._execute(state)
+            case SaveCheckpoint():
+                return self._save_checkpoint(state)
             case Promote():
                 return self._promote(intent.promotion, state)
             case AskPerson():
@@ -190,6 +200,10 @@ class Performer:
         """End what is open with the planner. The kernel belongs to whoever gave it."""
         await self._session.close_stream()
 
+    def kernel_left(self, state: RunState) -> bool:
+        """Whether a run that stops now leaves its kernel, as the journal knows it, for the process that resumes."""
+        return state.kernel.up and state.kernel.known and may_be_left(self._kernel)
+
     async def interrupt(self) -> None:
         """Leave what is under way: the running cell is asked to stop."""
         if self._kernel.is_alive:
@@ -197,18 +211,42 @@ class Performer:
 
     async def _start_kernel(self, state: RunState) -> AsyncGenerator[Batch, None]:
         try:
-            async for batch in bring_up(self._kernel, state, due=_due(state)):
+            async for batch in bring_up(self._kernel, state, due=source_due(state), files=self._checkpoints):
                 yield batch
         except KernelStartFailed as failure:
             yield (Faulted(reason=str(failure)),)
         except KernelDied as death:
             yield (KernelLost(cause=f"while it was rebuilt: {death.cause}"),)
 
+    async def _execute(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        received, once = state.behavior.current, once_due(state)
+        if received is not None and once and self._kernel.is_alive:
+            yield (OnceBegun(action_id=received.action_id, cell_id=once),)
+            await self._durable()
+        async with aclosing(self._executor.execute(state)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def _save_checkpoint(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        if self._checkpoints is None:
+            raise ValueError("there is no place for checkpoints")
+        try:
+            yield (await save_checkpoint(self._kernel, self._checkpoints, state),)
+        except KernelDied as death:
+            yield (KernelLost(cause=f"while its namespace was saved: {death.cause}"),)
+
     async def _promote(self, promotion: Promotion, state: RunState) -> AsyncGenerator[Batch, None]:
         yield (await self._promoted(promotion, state),)
 
     async def _promoted(self, promotion: Promotion, state: RunState) -> Record:
-        """Rename the variable by a cell of the notebook, so that the notebook alone gives the same names."""
+        """Rename the variable by a cell of the notebook, so that the notebook alone gives the same names.
+
+        A variable that keeps its name is only looked for: there is nothing to run.
+        """
+        if promotion.keep_name:
+            if promotion.variable not in state.kernel.variables:
+                return _not_promoted(promotion, f"there is no variable {promotion.variable!r}")
+            return ArtifactPromoted(artifact=self._artifact(promotion, state, parent=promotion.parent))
         try:
             source = promotion_source(promotion)
             execution = await self._kernel.execute(source)
@@ -219,14 +257,7 @@ class Performer:
         if execution.error is not None:
             return _not_promoted(promotion, f"{execution.error.name}: {execution.error.message}")
         return ArtifactPromoted(
-            artifact=Artifact(
-                artifact_id=promotion.artifact_id,
-                variable_name=promotion.variable_name,
-                description=promotion.description or f"promoted from {promotion.variable}",
-                source=state.position.behavior_id,
-                parent=promotion.variable,
-                created_at=self._now(),
-            ),
+            artifact=self._artifact(promotion, state, parent=promotion.variable),
             cell=CellChange(
                 cell_id=state.document.free_id("artifact"),
                 added=CellType.CODE,
@@ -238,32 +269,20 @@ class Performer:
             removed=execution.variables.removed,
         )
 
+    def _artifact(self, promotion: Promotion, state: RunState, *, parent: str | None) -> Artifact:
+        made_of = "" if promotion.keep_name else f"promoted from {promotion.variable}"
+        return Artifact(
+            artifact_id=promotion.artifact_id,
+            variable_name=promotion.variable_name,
+            description=promotion.description or made_of,
+            source=state.position.behavior_id,
+            parent=parent,
+            created_at=self._now(),
+        )
+
 
 async def _only(record: Record) -> AsyncGenerator[Batch, None]:
     yield (record,)
-
-
-def promotion_source(promotion: Promotion) -> str:
-    """The code that promotes: the new name first, so that a missing variable changes nothing."""
-    old, new = promotion.variable, promotion.variable_name
-    for name in (old, new):
-        if not name.isidentifier() or iskeyword(name):
-            raise ActionRefused(f"{name!r} is not a name that a Python variable can have")
-    if old == new:
-        raise ActionRefused(f"variable {old!r} has the artifact's name already")
-    said = " ".join(promotion.description.split())
-    return f"# {promotion.artifact_id}{': ' + said if said else ''}\n{new} = {old}\ndel {old}"
-
-
-def _due(state: RunState) -> str | None:
-    """What the kernel gets to run first, as `decide` has it; None where that is not known beforehand."""
-    promotions = state.promotions or (state.behavior.promotions if state.behavior.current is None else ())
-    if not promotions:
-        return source_of_exec(state)
-    try:
-        return promotion_source(promotions[0])
-    except ActionRefused:
-        return None
 
 
 def _not_promoted(promotion: Promotion, error: str) -> PromotionFailed:

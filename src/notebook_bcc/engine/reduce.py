@@ -9,9 +9,18 @@ from zlib import crc32
 
 from notebook_bcc.engine.changes import BehaviorChanges, StateChanges, evolve
 from notebook_bcc.engine.fold.artifacts import note_artifact
+from notebook_bcc.engine.fold.checkpoints import (
+    checkpoint_loaded,
+    checkpoint_rejected,
+    checkpoint_saved,
+    checkpoint_skipped,
+    checkpoints_after,
+    once_begun,
+)
 from notebook_bcc.engine.fold.context_update import planned_sections, proposed
 from notebook_bcc.engine.fold.effects import with_effects
 from notebook_bcc.engine.fold.kernel_changes import (
+    assigned_by,
     changed_variables,
     kernel_after,
     kernel_left,
@@ -44,6 +53,7 @@ from notebook_bcc.engine.state import (
     TAKEN_KEPT,
     KernelState,
     KernelStep,
+    Reply,
     RunState,
     bounded,
     elapsed,
@@ -59,6 +69,10 @@ from notebook_bcc.journal.records import (
     BehaviorJudged,
     CellChange,
     CellRerun,
+    CheckpointLoaded,
+    CheckpointRejected,
+    CheckpointSaved,
+    CheckpointSkipped,
     CommandTaken,
     EventRefused,
     Faulted,
@@ -71,6 +85,7 @@ from notebook_bcc.journal.records import (
     KernelRebuilt,
     KernelStarted,
     ModelAsked,
+    OnceBegun,
     OutputReceived,
     PlanningAnswered,
     PlanningAsked,
@@ -123,6 +138,7 @@ def _run_started(state: RunState, record: RunStarted, at: str) -> StateChanges:
         "session_at": at,
         "planner": record.chosen_planner,
         "kernel_spec": record.chosen_kernel,
+        "sandbox_spec": record.chosen_sandbox,
         "policies": record.policies,
         "limits": record.limits,
         "given_plan": record.workflow,
@@ -145,6 +161,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         "recover": _recovery(state, record),
         "fault": state.fault if _failure_is_due(state) else "",
         "pause": False,
+        "action_due": True,
         "stopped": None,
     }
     if state.fault or state.plan is None or state.question is not None:
@@ -154,6 +171,7 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         context = state.planner_context
         changes["planner_context"] = replace(context, variables=_with_inputs(context.variables, record.inputs))
         changes["given_variables"] = _with_inputs(state.given_variables, record.inputs)
+        changes["replies"] = _with_reply(state, record, at)
     if record.inputs or _shows_more(state.policies, record.policies):
         # The planner is to hear of it: what nobody has answered is asked anew.
         changes |= {"asked": None, "asked_from": None}
@@ -167,6 +185,8 @@ def _run_resumed(state: RunState, record: RunResumed, at: str) -> StateChanges:
         changes["planner"] = planner
     if (kernel := record.chosen_kernel(state.kernel_spec)) is not None:
         changes["kernel_spec"] = kernel
+    if record.sandbox_spec is not None:
+        changes["sandbox_spec"] = record.sandbox_spec
     return changes
 
 
@@ -194,10 +214,18 @@ def _with_inputs(variables: dict[str, Any], inputs: dict[str, Any]) -> dict[str,
     return {**variables, INPUTS: {**(known if isinstance(known, dict) else {}), **inputs}}
 
 
+def _with_reply(state: RunState, record: RunResumed, at: str) -> dict[str, Reply]:
+    """The replies, with the one among these inputs: older records do not say that they answer the question."""
+    question = state.question
+    if question is None or question.input not in record.inputs:
+        return state.replies
+    return {**state.replies, question.input: Reply(state.judged, record.inputs[question.input], record.who, at)}
+
+
 def _run_stopped(state: RunState, record: RunStopped, at: str) -> StateChanges:
     changes: StateChanges = {"stopped": record, "pause": False, "recover": ""}
-    if state.kernel.up:
-        # Who lets a run go ends its kernel. One that was not taken up yet stays as it was left.
+    if state.kernel.up and not record.kernel_left:
+        # Who lets a run go ends its kernel, or says that it was left. One that was not taken up yet stays as it was.
         changes["kernel"] = replace(state.kernel, known=False)
     return changes
 
@@ -250,7 +278,7 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Stat
         facts["fire"] = record.fire
     if record.finding:
         facts["findings"] = bounded(behavior.findings, record.finding, keep=TAKEN_KEPT)
-    changes: StateChanges = {"actions_completed": state.actions_completed + 1}
+    changes: StateChanges = {"actions_completed": state.actions_completed + 1, "action_due": False}
     if record.cells or record.title is not None or record.chapter is not None or record.section is not None:
         changes["document"] = _document(state.document, record)
     if record.effects:
@@ -262,6 +290,7 @@ def _action_completed(state: RunState, record: ActionCompleted, at: str) -> Stat
     if record.executed is not None or record.variables or record.removed:
         kernel = kernel_after(state.kernel, record)
         changes |= with_kernel(state, kernel)
+        changes["checkpoints"] = checkpoints_after(state.checkpoints, record)
         if new := [name for name in record.variables if name in kernel.variables]:
             changes["behaviors"] = note_variables(evolve(state, **changes), new)
     if record.proposal is not None:
@@ -326,6 +355,8 @@ def _repair_tried(state: RunState, record: RepairTried, at: str) -> StateChanges
 
 
 def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> StateChanges:
+    if record.cell is None:
+        return note_artifact(state, record)
     steps = state.kernel.steps.appended(KernelStep(cell_id=record.cell.cell_id))
     # `lastAddedCellId` stays the cell that the planner added last.
     document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
@@ -334,6 +365,7 @@ def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> St
             state.kernel,
             variables=changed_variables(state.kernel.variables, record),
             reproducible=changed_variables(state.kernel.reproducible, record),
+            assigned=assigned_by(state.kernel.assigned, record, record.cell.cell_id),
             steps=steps,
             count=record.cell.execution_count or state.kernel.count,
         ),
@@ -428,5 +460,10 @@ _FOLDS: dict[type[Record], _Fold] = {
     CellRerun: cell_rerun,
     KernelRebuilt: kernel_rebuilt,
     KernelLost: kernel_lost,
+    CheckpointSaved: checkpoint_saved,
+    CheckpointSkipped: checkpoint_skipped,
+    CheckpointLoaded: checkpoint_loaded,
+    CheckpointRejected: checkpoint_rejected,
+    OnceBegun: once_begun,
     CommandTaken: _command_taken,
 }

@@ -12,10 +12,11 @@ from typing import Literal
 
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.answering import HasFile
+from notebook_bcc.engine.checkpointing import is_due
 from notebook_bcc.engine.confirmation import Confirmation, Person
 from notebook_bcc.engine.decide import decide
 from notebook_bcc.engine.inbox import Inbox
-from notebook_bcc.engine.intents import Fire, Stop
+from notebook_bcc.engine.intents import Fire, SaveCheckpoint, Stop
 from notebook_bcc.engine.perform import Batch, Performer
 from notebook_bcc.engine.planner_session import Asking
 from notebook_bcc.engine.reduce import reduce
@@ -33,6 +34,7 @@ from notebook_bcc.journal.records import (
     RunStopped,
     Transitioned,
 )
+from notebook_bcc.kernel.checkpoint_files import CheckpointFiles
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.progress import WorkProgress
@@ -45,6 +47,8 @@ _StopKind = Literal["cancel", "stop", "pause"]
 _COMMANDS_EVERY = 0.1
 _LAST_WORDS = 0.2
 _READER_LAG = 256
+# Nobody takes such a run up again.
+_ENDS_KERNEL = ("completed", "cancelled")
 
 
 class _Interrupted(Exception):  # not an error: what a person asked for, raised inside this module only
@@ -74,10 +78,13 @@ class Runner:
         state: RunState | None = None,
         has_file: HasFile = lambda name: False,
         on_progress: Callable[[WorkProgress], None] = lambda progress: None,
+        checkpoints: CheckpointFiles | None = None,
     ) -> None:
         """`state` is the fold of what the journal holds, for whoever has made it already; else `load` makes it.
         `has_file` says whether the run has written a file, for plans that ask for one. `on_progress` hears how far a
-        long cell is, where its code says so; no record does."""
+        long cell is, where its code says so; no record does. `checkpoints` is where the namespace is saved; None: it is
+        not."""
+        self._checkpoints = checkpoints
         self._on_progress = on_progress
         self._journal = journal
         self._now = now
@@ -95,6 +102,7 @@ class Runner:
             timer=timer,
             has_file=has_file,
             on_progress=self._progressed,
+            checkpoints=checkpoints,
         )
         self._state = state if state is not None else RunState()
         self._shown = self._state
@@ -219,7 +227,8 @@ class Runner:
         if commands := self._inbox.take_simple(self._state):
             await self._append(commands)
             return
-        intent = decide(self._state)
+        due = self._checkpoints is not None and is_due(self._state)
+        intent = SaveCheckpoint() if due else decide(self._state)
         async with contextlib.aclosing(self._performer.perform(intent, self._state)) as batches:
             async for batch in batches:
                 await self._append(batch)
@@ -259,6 +268,7 @@ class Runner:
 
     async def _write(self, records: Batch) -> None:
         at = self._now()
+        records = tuple(self._with_kernel_left(record) for record in records)
         entries = [Entry(seq, at, record) for seq, record in enumerate(records, start=self._state.seq + 1)]
         self._writing = True
         try:
@@ -278,10 +288,15 @@ class Runner:
             self._caught_up.clear()
             await self._caught_up.wait()
 
+    def _with_kernel_left(self, record: Record) -> Record:
+        if not isinstance(record, RunStopped) or record.reason in _ENDS_KERNEL:
+            return record
+        return record.model_copy(update={"kernel_left": self._performer.kernel_left(self._state)})
+
     async def _carry_out_stop(self) -> None:
         kind, reason = self._stop_request or ("stop", "")
         self._stop_request = None
-        if kind != "pause":
+        if kind == "cancel" or (kind == "stop" and not self._performer.kernel_left(self._state)):
             await self._performer.interrupt()
         # What has arrived of a stream is kept; what has not is asked for when the run goes on.
         rest = await self._performer.read_rest(self._state, within=_LAST_WORDS) if kind != "cancel" else ()

@@ -9,6 +9,7 @@ from typing import Any
 
 from notebook_bcc.journal.records import (
     ActionReceived,
+    CheckpointSaved,
     GeneratingAsked,
     PlanningAnswered,
     PlanningAsked,
@@ -19,7 +20,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, ContextFilter, PlanningResponse, Question
 from notebook_bcc.protocol.observation import Decision, SectionProgress
-from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, PlannerSpec
+from notebook_bcc.protocol.specs import UNCONFINED, KernelSpec, LocalKernelSpec, PlannerSpec, SandboxSpec
 from notebook_bcc.protocol.tracking import Artifact, CompletedItem, OutputsProduced, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Event, State
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow
@@ -169,8 +170,11 @@ class KernelState:
 
     `reproducible` are the variables as cells that succeeded have left them: what is there again once a kernel is
     rebuilt. Those of a cell that failed are in `variables` alone, and are lost with the kernel.
+    `assigned` names for each variable the cell that gave it its value, the newest last.
     `session` names the newest kernel that may outlive its process. `known`: the journal tells all that is in it, up
     to the cell of count `count`. Both stay when a process dies, and are what the next one takes the kernel up by.
+    `missing` are names that the cells have made and that the checkpoint it came from lacks. `once_begun` is the action
+    whose cell, marked `once`, went to a kernel and has not ended; `run_once` are such cells that a person allows again.
     """
 
     up: bool = False
@@ -178,6 +182,7 @@ class KernelState:
     losses: int = 0
     variables: dict[str, Any] = field(default_factory=dict)
     reproducible: dict[str, Any] = field(default_factory=dict)
+    assigned: dict[str, str] = field(default_factory=dict)
     steps: KernelSteps = field(default_factory=KernelSteps)
     differences: tuple[str, ...] = ()
     blocked: str = ""
@@ -189,6 +194,25 @@ class KernelState:
     session: str = ""
     known: bool = False
     count: int = 0
+    missing: tuple[str, ...] = ()
+    once_begun: str = ""
+    run_once: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointState:
+    """What is saved of the namespace, the newest last, and what that has cost.
+
+    `tried` is how many cells there were at the last attempt; `expected` how many seconds the next is thought to take.
+    `long`: a cell since then took so long that it is saved before its step ends. `off` says why none are made.
+    """
+
+    saved: tuple[CheckpointSaved, ...] = ()
+    tried: int = 0
+    spent: float = 0.0
+    expected: float = 0.0
+    long: bool = False
+    off: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +226,23 @@ class PlannerContext:
     estimated_remaining: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A person's answer to a question of the planner. `answers` is the entry that brought the question."""
+
+    answers: int
+    value: Any
+    who: str
+    at: str
+
+
 @dataclass(frozen=True)
 class RunState:
     """Everything decide and observe may look at. `steps_ended` are the steps that were done, by stage and step, and
     whether with their goal. `filter` is for the next behavior; `planner_filter` is that of the planner's last
-    judgement, whatever has been asked since."""
+    judgement, whatever has been asked since. `judged` is the entry that brought the last judgement; `replies` are the
+    answers to questions, by the input they became. `action_due`: the run was taken up again and has completed no action
+    since; until it has, the limit of seconds does not stop it."""
 
     run_id: str = ""
     goal: str = ""
@@ -217,6 +253,7 @@ class RunState:
     elapsed_before: float = 0.0
     planner: PlannerSpec | None = None
     kernel_spec: KernelSpec = field(default_factory=LocalKernelSpec)
+    sandbox_spec: SandboxSpec = UNCONFINED
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     given_plan: Workflow | None = None
@@ -233,6 +270,8 @@ class RunState:
     asked: PlanningAsked | None = None
     asked_from: RunState | None = None
     verdict: PlanningAnswered | None = None
+    judged: int = 0
+    replies: dict[str, Reply] = field(default_factory=dict)
     filter: ContextFilter | None = None
     planner_filter: ContextFilter | None = None
     target: tuple[str | None, str | None] | None = None
@@ -240,6 +279,7 @@ class RunState:
     decisions: tuple[Decision, ...] = ()
     detour: Detour | None = None
     kernel: KernelState = field(default_factory=KernelState)
+    checkpoints: CheckpointState = field(default_factory=CheckpointState)
     planner_context: PlannerContext = field(default_factory=PlannerContext)
     effects: tuple[str, ...] = ()
     effects_history: tuple[str, ...] = ()
@@ -255,6 +295,7 @@ class RunState:
     failure_reason: str = ""
     promotions: tuple[Promotion, ...] = ()
     pause: bool = False
+    action_due: bool = False
     commands_seen: int = 0
     stopped: RunStopped | None = None
 

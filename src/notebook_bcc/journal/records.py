@@ -11,17 +11,23 @@ from typing import Any, Literal
 from pydantic import Field
 
 from notebook_bcc.journal.kernel_records import CellRerun as CellRerun
+from notebook_bcc.journal.kernel_records import CheckpointLoaded as CheckpointLoaded
+from notebook_bcc.journal.kernel_records import CheckpointRejected as CheckpointRejected
+from notebook_bcc.journal.kernel_records import CheckpointSaved as CheckpointSaved
+from notebook_bcc.journal.kernel_records import CheckpointSkipped as CheckpointSkipped
 from notebook_bcc.journal.kernel_records import KernelAbandoned as KernelAbandoned
 from notebook_bcc.journal.kernel_records import KernelAttached as KernelAttached
 from notebook_bcc.journal.kernel_records import KernelLost as KernelLost
 from notebook_bcc.journal.kernel_records import KernelRebuilt as KernelRebuilt
 from notebook_bcc.journal.kernel_records import KernelStarted as KernelStarted
+from notebook_bcc.journal.kernel_records import OnceBegun as OnceBegun
 from notebook_bcc.journal.record import RecordBase as RecordBase
 from notebook_bcc.protocol.actions import ActionMetadata
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.messages import BehaviorFeedback, PlanningResponse
 from notebook_bcc.protocol.specs import (
     DEFAULT_KERNEL,
+    UNCONFINED,
     KernelSpec,
     PlannerSpec,
     SandboxSpec,
@@ -32,9 +38,9 @@ from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow
 
-# 2: planner and kernel are specs. 3: actions that wait. It rises with every new kind of record or spec: older versions
-# then refuse the file.
-FORMAT_VERSION = 3
+# 2: planner and kernel are specs. 3: actions that wait. 4: sandboxes, checkpoints. It rises with every new kind of
+# record or spec: older versions then refuse the file.
+FORMAT_VERSION = 4
 # The variable a run is told its inputs in: the names of its data files, its target, its language.
 INPUTS = "inputs"
 
@@ -73,19 +79,27 @@ class RunStarted(RecordBase):
         """The kernel, in whichever form it is recorded."""
         return self.kernel_spec or kernel_of_text(self.kernel, self.kernel_url)
 
+    @property
+    def chosen_sandbox(self) -> SandboxSpec:
+        """The sandbox; none before there were any."""
+        return self.sandbox_spec or UNCONFINED
+
 
 class RunResumed(RecordBase):
     """A process took the run up again. `restart` says what a person chose after an error.
 
-    `planner_spec` and `kernel_spec` are set where they changed. `planner` and `kernel_url` are how format 1 said that;
-    an empty address means a kernel in a process of ours. `inputs` are what a person has told the run since: answers to
-    the planner's questions. Commands up to `forgets` were meant for the process before: a pause or cancel among them is
-    not obeyed. None: those that are there when it begins.
+    `planner_spec`, `kernel_spec` and `sandbox_spec` are set where they changed. `planner` and `kernel_url` are how
+    format 1 said that; an empty address means a kernel in a process of ours. `inputs` are what a person has told the
+    run since: answers to the planner's questions. `answers` is the entry that brought the question among them, zero
+    where none was waiting; `who` gave the answer, if they did so from elsewhere. Commands up to `forgets` were meant
+    for the process before: a pause or cancel among them is not obeyed. None: those that are there when it begins.
+    `run_once` are the cells marked `once` that a person allows to be executed again.
     """
 
     kind: Literal["run_resumed"] = "run_resumed"
     restart: Literal["behavior", "workflow", "reset"] = "behavior"
     accept_differences: bool = False
+    run_once: tuple[str, ...] = ()
     policies: Policies | None = None
     limits: Limits | None = None
     planner: str = ""
@@ -95,6 +109,9 @@ class RunResumed(RecordBase):
     forgets: int | None = None
     planner_spec: PlannerSpec | None = None
     kernel_spec: KernelSpec | None = None
+    answers: int = 0
+    who: str = ""
+    sandbox_spec: SandboxSpec | None = None
 
     @property
     def chosen_planner(self) -> PlannerSpec | None:
@@ -112,12 +129,14 @@ class RunStopped(RecordBase):
     """The process let the run go, in a known state. It can be resumed unless it is completed.
 
     `answered`, of a completed run: whether what the plan names as deliverables was made; unknown where it names none.
+    `kernel_left`: its kernel goes on for a while, with a cell that was under way, and can be taken up.
     """
 
     kind: Literal["run_stopped"] = "run_stopped"
     reason: Literal["completed", "failed", "cancelled", "limit", "paused", "waiting", "interrupted"]
     detail: str = ""
     answered: Literal["yes", "no", "unknown"] = "unknown"
+    kernel_left: bool = False
 
 
 class Transitioned(RecordBase):
@@ -367,11 +386,12 @@ class RepairTried(RecordBase):
 
 
 class ArtifactPromoted(RecordBase):
-    """A temporary variable became a named product, by a cell of its own: the notebook runs without us."""
+    """A variable became a named product: a temporary by a cell of its own, so that the notebook runs without us; one
+    that keeps its name without any."""
 
     kind: Literal["artifact_promoted"] = "artifact_promoted"
     artifact: Artifact
-    cell: CellChange
+    cell: CellChange | None = None
     variables: dict[str, Any] = Field(default_factory=dict)
     removed: tuple[str, ...] = ()
 
@@ -449,6 +469,11 @@ Record = (
     | CellRerun
     | KernelRebuilt
     | KernelLost
+    | CheckpointSaved
+    | CheckpointSkipped
+    | CheckpointLoaded
+    | CheckpointRejected
+    | OnceBegun
     | Faulted
     | ProposalDropped
     | CommandTaken

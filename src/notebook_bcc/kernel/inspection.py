@@ -16,6 +16,7 @@ _MIME = "application/vnd.notebook-bcc.probe+json"
 _PAYLOAD = "notebook_bcc.variables"
 _PROBE = "_notebook_bcc_probe"
 _UNATTENDED = "_notebook_bcc_unattended"
+_SURROUNDINGS = "_notebook_bcc_surroundings"
 _ASK = "notebook_bcc"
 
 # Runs in the kernel with nothing of ours imported: modules made from source, and the objects that stay there.
@@ -30,8 +31,9 @@ shell = get_ipython()
 namespace = probe.namespace = probe.Namespace(shell.user_ns, **limits)
 if "_notebook_bcc_unattended" in sources:
     unattended = sys.modules["_notebook_bcc_unattended"]
+    probe.surroundings = sys.modules["_notebook_bcc_surroundings"].Surroundings(shell)
     probe.agent = unattended.KernelAgent(shell, lambda: probe.encode(namespace.changes()))
-    probe.agent.start(parent)
+    probe.agent.start()
 """
 
 
@@ -44,19 +46,16 @@ class VariableLimits:
     summary_chars: int = 4_000
 
 
-def install(limits: VariableLimits, *, unattended: bool, parent: int | None) -> str:
-    """The expression that brings the probe (and, for ipykernel, `unattended`) into the kernel.
-
-    With a `parent` the kernel is that process's own, and ends when that does.
-    """
-    names = [_PROBE, *([_UNATTENDED] if unattended else ())]
+def install(limits: VariableLimits, *, unattended: bool) -> str:
+    """The expression that brings the probe (and, for ipykernel, `unattended`) into the kernel."""
+    names = [_PROBE, *([_UNATTENDED, _SURROUNDINGS] if unattended else ())]
     package = files("notebook_bcc.kernel.inside")
     sources = {
         name: package.joinpath(f"{name.removeprefix('_notebook_bcc_')}.py").read_text(encoding="utf-8")
         for name in names
     }
     sizes = {"max_items": limits.items, "max_chars": limits.chars, "max_summary": limits.summary_chars}
-    scope = f"'sources': {sources!r}, 'limits': {sizes!r}, 'parent': {parent}, 'get_ipython': get_ipython"
+    scope = f"'sources': {sources!r}, 'limits': {sizes!r}, 'get_ipython': get_ipython"
     return f"(exec({_INSTALL!r}, {{{scope}}}), {_call('changes()')})[1]"
 
 

@@ -63,6 +63,14 @@ class KernelIdentity:
     """Under what another process can speak to this kernel again, where it outlives ours."""
 
 
+@dataclass(frozen=True, slots=True)
+class KernelUsage:
+    """What a kernel takes, with the processes that its cells have started. `cpu_seconds` are those used so far."""
+
+    memory_bytes: int
+    cpu_seconds: float
+
+
 class Kernel(Protocol):
     """A namespace that code runs in. One cell at a time; not safe for concurrent calls."""
 
@@ -111,6 +119,12 @@ class Kernel(Protocol):
 class LastingKernel(Kernel, Protocol):
     """A kernel that outlives the process that started it. `identity.session` is what another one takes it up by."""
 
+    @property
+    def can_be_left(self) -> bool:
+        """Whether a run that stops in order may leave it: it ends by itself when nobody takes it up. A cell whose
+        `execute` is cancelled then goes on, until the kernel is used again."""
+        ...
+
     async def attach(self, session: str, *, known: int, due: str | None) -> bool:
         """Take up a kernel that another process left after it had run `known` cells.
 
@@ -121,6 +135,70 @@ class LastingKernel(Kernel, Protocol):
         """
         ...
 
+    async def detach(self) -> None:
+        """Leave the kernel as it is, a running cell too, and release everything here. `attach` takes it up again."""
+        ...
+
     async def discard(self, session: str) -> bool:
         """End a kernel that another process left; False when there is none any more. Raises KernelFailed."""
+        ...
+
+
+def may_be_left(kernel: Kernel) -> bool:
+    """Whether a run that stops now leaves this kernel for the process that takes it up."""
+    return isinstance(kernel, LastingKernel) and kernel.is_alive and kernel.can_be_left
+
+
+@runtime_checkable
+class MeasuredKernel(Kernel, Protocol):
+    """A kernel that can be asked what it takes, also while a cell runs."""
+
+    async def usage(self) -> KernelUsage:
+        """Raises KernelFailed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCheckpoint:
+    """What came of saving a namespace. With a `problem` nothing was saved; `never`: nor will it be in this kernel.
+
+    `unsaved` are the names that are not in it, with the reason. `versions` are those of Python and of the packages
+    whose objects it holds.
+    """
+
+    problem: str = ""
+    never: bool = False
+    digest: str = ""
+    size: int = 0
+    unsaved: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCheckpoint:
+    """What came of loading a namespace. With a `problem` it is not to be used; `touched`: nor is the kernel, before it
+    is started anew. `execution_count` is that of the last cell it has seen."""
+
+    problem: str = ""
+    touched: bool = False
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    execution_count: int = 0
+    seconds: float = 0.0
+
+
+@runtime_checkable
+class CheckpointingKernel(Kernel, Protocol):
+    """A kernel whose namespace can be saved to a file and loaded into another one."""
+
+    async def save_checkpoint(self, path: str, *, seconds: float) -> SavedCheckpoint:
+        """Save everything that can be saved, giving up after so many seconds. No cell may be running.
+
+        Raises KernelDied.
+        """
+        ...
+
+    async def load_checkpoint(self, path: str, *, digest: str, versions: Mapping[str, str]) -> LoadedCheckpoint:
+        """Load what was saved into a kernel that has run no cell yet, if it is what that digest says and the versions
+        are the ones here. Raises KernelDied."""
         ...

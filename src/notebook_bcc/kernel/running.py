@@ -31,6 +31,9 @@ class Running(ABC):
         self._output_limits = output_limits
         self._interrupt_grace = interrupt_grace
         self._stopping: asyncio.Task[None] | None = None
+        # A cell whose `execute` was cancelled, and that goes on because the kernel may be left with it.
+        self._unattended: PendingRequest | None = None
+        self.can_be_left = False
         # Whether it has our probe, and can be asked about its variables.
         self.inspects = False
 
@@ -55,9 +58,9 @@ class Running(ABC):
     async def close(self) -> None:
         """End the kernel and release everything here. Never fails."""
 
-    async def install_probe(self, limits: VariableLimits, *, unattended: bool, parent: int | None) -> None:
+    async def install_probe(self, limits: VariableLimits, *, unattended: bool) -> None:
         """Make a Python kernel one that `inspects`. Raises KernelStartFailed, KernelDied."""
-        expression = inspection.install(limits, unattended=unattended, parent=parent)
+        expression = inspection.install(limits, unattended=unattended)
         request = self._send("execute_request", inspection.ask(expression))
         await asyncio.shield(request.done)
         reply = self.reply(request)
@@ -93,6 +96,9 @@ class Running(ABC):
             overdue = CellError("CellTimeout", f"the cell ran longer than {time_limit:g} s and was interrupted")
             await self._stop(request, f"a cell ran longer than {time_limit:g} s")
         except asyncio.CancelledError:
+            if self.can_be_left:
+                self._unattended = request
+                raise
             # The kernel must be usable afterwards: whoever calls next waits for this first.
             self._stopping = asyncio.create_task(self._stop(request, "a cell was cancelled"))
             # Whether that cost the kernel its life is for the next caller to see.
@@ -119,11 +125,11 @@ class Running(ABC):
         found = await self.ask(inspection.summarize(wanted))
         return {} if found is None else dict(found)
 
-    async def ask(self, expression: str) -> Any | None:
+    async def ask(self, expression: str, *, within: float = _ANSWER_SECONDS) -> Any | None:
         """What an expression gives in the kernel, None when it cannot be evaluated. Raises KernelDied."""
         request = self._send("execute_request", inspection.ask(expression))
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            async with asyncio.timeout(within):
                 await asyncio.shield(request.done)
         except TimeoutError:
             await self._stop(request, "looking at the variables took too long")
@@ -134,6 +140,12 @@ class Running(ABC):
         if request.reply is None:
             raise self.death(request=request)
         return request.reply
+
+    async def stop_unattended(self) -> None:
+        """Stop the cell that the kernel could have been left with: it is used again. Raises KernelDied."""
+        request, self._unattended = self._unattended, None
+        if request is not None and not request.done.done():
+            await self._stop(request, "a cell was cancelled")
 
     async def wait_idle(self) -> None:
         """Wait until a cell that was cancelled has really ended."""
@@ -224,6 +236,7 @@ class StartableKernel(ABC, Generic[RunningT]):
         await running.wait_idle()
         if running.is_gone:
             raise running.death()
+        await running.stop_unattended()
         return running
 
 

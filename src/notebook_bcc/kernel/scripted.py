@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelStartFailed
+from notebook_bcc.kernel.checkpoints import read_loaded, read_saved
+from notebook_bcc.kernel.inside.checkpoint import Checkpoints
 from notebook_bcc.kernel.inside.probe import Namespace
+from notebook_bcc.kernel.inside.sameness import same
 from notebook_bcc.kernel.inspection import read_changes
-from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity
+from notebook_bcc.kernel.interface import CellError, Execution, KernelIdentity, LoadedCheckpoint, SavedCheckpoint
 from notebook_bcc.kernel.outputs import error_output
 from notebook_bcc.protocol.cells import Output
 
@@ -83,6 +86,16 @@ class ScriptedKernel:
         self._require_alive()
         return self._namespace.summarize(dict(wanted))
 
+    async def save_checkpoint(self, path: str, *, seconds: float) -> SavedCheckpoint:
+        self._require_alive()
+        return read_saved(self._checkpoints.save(path, seconds, self._count + 1))
+
+    async def load_checkpoint(self, path: str, *, digest: str, versions: Mapping[str, str]) -> LoadedCheckpoint:
+        self._require_alive()
+        found = self._checkpoints.load(path, digest, dict(versions))
+        self._count = found.get("count", 1) - 1
+        return read_loaded({**found, "variables": self._namespace.changes()["updated"]})
+
     async def interrupt(self) -> None:
         self.interrupts += 1
 
@@ -97,6 +110,9 @@ class ScriptedKernel:
     def _clear(self) -> None:
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._namespace = Namespace(self._names, max_items=200, max_chars=8_000, max_summary=4_000)
+        self._checkpoints = Checkpoints(
+            self._names, module=Checkpoints.__module__, is_own=self._namespace.is_own, same=same
+        )
         self._count = 0
 
     def _require_alive(self) -> None:

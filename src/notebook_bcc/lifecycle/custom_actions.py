@@ -72,7 +72,7 @@ def _executed(path: Path, where: str) -> ModuleType:
         exec(compile(source, str(path), "exec"), module.__dict__)
     except Exception as error:
         del sys.modules[name]
-        raise SettingsInvalid(f"{where} cannot be used: {_told(error)}") from error
+        raise SettingsInvalid(f"{where} cannot be used: {_describe(error)}") from error
     return module
 
 
@@ -80,7 +80,7 @@ def _loaded_entry(entry: EntryPoint) -> Register:
     try:
         found = entry.load()
     except Exception as error:
-        raise SettingsInvalid(f"{_named(entry)} cannot be loaded: {_told(error)}") from error
+        raise SettingsInvalid(f"{_named(entry)} cannot be loaded: {_describe(error)}") from error
     if not callable(found):
         raise SettingsInvalid(f"{_named(entry)} is not a function that takes a registry")
     register: Register = found
@@ -91,7 +91,7 @@ def _register(register: Register, registry: ActionRegistry, *, where: str) -> No
     try:
         register(registry)
     except Exception as error:
-        raise SettingsInvalid(f"{where} cannot be used: {_told(error)}") from error
+        raise SettingsInvalid(f"{where} cannot be used: {_describe(error)}") from error
 
 
 def _named(entry: EntryPoint) -> str:
@@ -99,7 +99,7 @@ def _named(entry: EntryPoint) -> str:
     return f"custom actions {entry.name!r}{package} ({entry.value})"
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """The error, and where in other people's code it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""

@@ -15,12 +15,14 @@ from typing import Final
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.data_files import FORMATS, SCRIPTS, DataSpec, parquet_files
 from notebook_bcc.lifecycle.heads.head import Head
+from notebook_bcc.lifecycle.heads.moments import looks_like_dates, may_hold_moments
 from notebook_bcc.lifecycle.heads.reading import read_head
 from notebook_bcc.playbook.goals.tasks import TaskWords
 
 _ADDRESS: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+(.*)", re.DOTALL)
 _NAMES_SHOWN: Final = 12
 _MEANT_SHOWN: Final = 3
+_SHOWN: Final = 30
 
 
 def check_place(path: Path) -> None:
@@ -51,10 +53,12 @@ def check_data(spec: DataSpec) -> None:
     for target in spec.targets:
         column = _check_column("--target", target, head, spec.data, exactly=False)
         _check_varies(column, head, spec.data)
-    kept = (("--keep", column) for column in spec.keep)
-    for option, column in (("--time", spec.time), ("--group", spec.group), *kept):
-        if column:
-            _check_column(option, column, head, spec.data, exactly=True)
+    for column in spec.keep:
+        _check_column("--keep", column, head, spec.data, exactly=True)
+    if spec.time:
+        _check_moments(_check_column("--time", spec.time, head, spec.data, exactly=True), head, spec.data)
+    if spec.group:
+        _check_repeats(_check_column("--group", spec.group, head, spec.data, exactly=True), head, spec.data)
     if spec.test is not None:
         _check_test(spec.test, head, spec)
 
@@ -95,6 +99,7 @@ def _check_column(option: str, wanted: str, head: Head, path: Path, *, exactly: 
         return ""  # a part of that column, which the run makes
     # A target may be written in other letters, as long as it is clear: so the playbook's cells read it.
     meant = [name for name in head.names if name.casefold() == sought.casefold()]
+    meant = meant or [name for name in head.names if _joined(name) == _joined(sought) != ""]
     if len(meant) == 1 and not exactly:
         return meant[0]
     if len(meant) > 1 and not exactly:
@@ -107,6 +112,39 @@ def _check_varies(column: str, head: Head, path: Path) -> None:
     if values is not None and len(values) < 2:
         state = f"has no value but {next(iter(values))!r}" if values else "has no values"
         raise RunRefused(f"--target {column!r}: the column {state} in {path.name!r}, so there is nothing to predict")
+
+
+def _check_moments(column: str, head: Head, path: Path) -> None:
+    values = head.first_values(column)
+    if not values or may_hold_moments(values):
+        return
+    others = [name for name in head.names or () if looks_like_dates(head.first_values(name))]
+    meant = f"; dates stand in {_listed(others)}" if others else ""
+    raise RunRefused(
+        f"--time {column!r}: the column of {path.name!r} holds texts such as {values[0][:_SHOWN]!r}, no dates and no "
+        f"numbers, and orders no rows in time{meant}"
+    )
+
+
+def _check_repeats(column: str, head: Head, path: Path) -> None:
+    values = head.values(column)
+    if values is None or 1 < len(values) < len(head.first_values(column)):
+        return
+    state = "has a value of its own in each row" if len(values) > 1 else "is the same in each row"
+    others = [name for name in head.names or () if _may_group(name, head)]
+    meant = f"; values repeat in {_listed(others)}" if others else ""
+    raise RunRefused(f"--group {column!r}: the column {state} of {path.name!r}, so it puts no rows together{meant}")
+
+
+def _may_group(name: str, head: Head) -> bool:
+    """Whether a column may name what rows share: its values repeat, and there are several."""
+    values = head.values(name) or ()
+    return 1 < len(values) <= len(head.first_values(name)) / 2
+
+
+def _joined(name: str) -> str:
+    """A name without what stands between its words: `sale_price`, `Sale Price` and `SalePrice` are the same."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def _check_test(path: Path, data: Head, spec: DataSpec) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 from notebook_bcc.errors import MessageInvalid, NotebookFailed
 from notebook_bcc.lifecycle.folder import ACTIONS, NOTEBOOK, REPORT, SERVER_COPY, RunFolder
 from notebook_bcc.lifecycle.handover import Placed, copy_file, place_files
+from notebook_bcc.lifecycle.whole_values import with_whole_values
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.protocol.deliverables import ANSWER_FILE, RunAnswer
 from notebook_bcc.protocol.summary import SUMMARY_FILE, Summary
@@ -69,7 +70,7 @@ def hand_over(folder: RunFolder, *, answer: RunAnswer | None = None) -> Handover
             names.remove(ANSWER_FILE)
             problems.append(f"{ANSWER_FILE} stays in {folder.work}: the run's answer has that name")
         try:
-            replace_file(folder.path / ANSWER_FILE, [answer.to_json(), b"\n"])
+            replace_file(folder.path / ANSWER_FILE, [with_whole_values(answer, folder).to_json(), b"\n"])
             files.append(DeliveredFile(ANSWER_FILE, place / ANSWER_FILE, (folder.path / ANSWER_FILE).stat().st_size))
         except (NotebookFailed, OSError) as error:
             problems.append(f"{ANSWER_FILE} was not written: {error}")

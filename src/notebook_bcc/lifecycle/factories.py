@@ -13,6 +13,7 @@ from notebook_bcc.journal.interface import JournalFactory
 from notebook_bcc.kernel.contents import Contents
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.lifecycle.folder import RunFolder
+from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement, TryRung
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 
@@ -20,8 +21,17 @@ from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
 class KernelFactory(Protocol):
     """Makes kernels that are not started."""
 
-    def __call__(self, spec: KernelSpec, *, cwd: Path, output_bytes: int) -> Kernel:
-        """The kernel of a spec. It works in `cwd` and keeps at most `output_bytes` of a cell's output; 0: as usual."""
+    def __call__(
+        self,
+        spec: KernelSpec,
+        *,
+        cwd: Path,
+        output_bytes: int,
+        confinement: Confinement = UNBOUND,
+        run: RunFolder | None = None,
+    ) -> Kernel:
+        """The kernel of a spec. It works in `cwd` and keeps at most `output_bytes` of a cell's output; 0: as usual.
+        That of a `run` may outlive this process; any other ends with it."""
         ...
 
 
@@ -37,13 +47,15 @@ class PlannerFactory(Protocol):
 @dataclass(frozen=True, slots=True)
 class RunFactories:
     """Everything a run is carried out with. `make_contents` gives the notebooks of the Jupyter Server at an address,
-    `make_registry` the handlers of a run with this file of custom actions, if it has one."""
+    `make_registry` the handlers of a run with this file of custom actions, if it has one; `try_rung` says whether a
+    kind of sandbox works here."""
 
     make_kernel: KernelFactory
     make_planner: PlannerFactory
     journals: JournalFactory
     make_contents: Callable[[str], Contents]
     make_registry: Callable[[Path | None], ActionRegistry]
+    try_rung: TryRung
     now: Callable[[], datetime]
 
     def timestamp(self) -> str:

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -40,6 +40,10 @@ _TRIES = 1000
 
 # Files from this size on are not copied where a link does.
 LARGE_FILE = 200_000_000
+# Data, outputs and prompts are nobody's business but the user's.
+PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+_UNCHANGEABLE_FILE = 0o400
 # Inputs up to this size are copied into the folder that the user wants everything in.
 LARGEST_COPY = 50_000_000
 
@@ -100,6 +104,11 @@ class RunFolder:
     def journal_spec(self) -> JournalSpec:
         """Where the run is recorded."""
         return SqliteJournalSpec(path=str(self.journal))
+
+    @property
+    def kernel(self) -> Path:
+        """What its kernels said on their own standard error, and why they ended."""
+        return self.path / "kernel"
 
     @property
     def lock(self) -> Path:
@@ -225,7 +234,7 @@ def create_folder(root: Path, *, name: str, at: datetime, given_id: str = "") ->
         for attempt in range(1, _TRIES):
             path = root / (wanted if attempt == 1 else f"{wanted}-{attempt}")
             try:
-                path.mkdir(exist_ok=bool(given_id))
+                path.mkdir(mode=PRIVATE_FOLDER, exist_ok=bool(given_id))
             except FileExistsError:
                 if given_id:
                     raise
@@ -282,16 +291,19 @@ def fill_folder(
     out: Path | None = None,
     out_folder: Path | None = None,
     verify: bool = True,
+    confined: bool = False,
     large: int = LARGE_FILE,
     largest_copy: int = LARGEST_COPY,
 ) -> None:
-    """Copy in what the run needs, and link the notebook to where it is wanted. Raises RunRefused."""
+    """Copy in what the run needs, and link the notebook to where it is wanted. `confined`: cells cannot write to the
+    inputs, and get no other name of the same file. Raises RunRefused."""
     try:
-        folder.inputs.mkdir()
-        folder.work.mkdir()
+        folder.inputs.mkdir(mode=PRIVATE_FOLDER)
+        folder.work.mkdir(mode=PRIVATE_FOLDER)
         nested = all(PurePosixPath(one.name).parts[0] == INPUTS_FOLDER for one in inputs)
         for one in inputs:
-            _place(one, folder.path if nested else folder.inputs, folder.work, large=large)
+            keep = folder.path if nested else folder.inputs
+            _place(one, keep, folder.work, large=large, link=_point_to if confined else link_file)
         if script is not None:
             shutil.copyfile(script, folder.script)
         if playbook is not None:
@@ -347,16 +359,23 @@ def _keep_models(models: ChoiceFiles, folder: RunFolder) -> None:
             shutil.copyfile(file, folder.prompts / file.name)
 
 
-def _place(one: Input, keep: Path, work: Path, *, large: int) -> None:
+def _place(one: Input, keep: Path, work: Path, *, large: int, link: Callable[[Path, Path], bool]) -> None:
     """The file twice: as it was, and to work with. Of a large one there is a single copy, which nobody may change."""
     kept, used = keep / one.name, work / one.name
     for path in (kept, used):
         path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(one.source, kept)
-    if kept.stat().st_size < large or not link_file(kept, used):
+    kept.chmod(_PRIVATE_FILE)
+    if kept.stat().st_size < large or not link(kept, used):
         shutil.copy2(one.source, used)
+        used.chmod(_PRIVATE_FILE)
     else:
-        kept.chmod(0o444)
+        kept.chmod(_UNCHANGEABLE_FILE)
+
+
+def _point_to(source: Path, target: Path) -> bool:
+    target.symlink_to(os.path.relpath(source, target.parent))
+    return True
 
 
 def link_file(source: Path, target: Path) -> bool:

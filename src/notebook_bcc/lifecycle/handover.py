@@ -125,12 +125,15 @@ def _set_aside(path: Path) -> str:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """The file at its new place, whole or not at all."""
+    """The file at its new place, whole or not at all, with its times. Who may read it says the umask: what a run keeps
+    is private, what it delivers is the user's to share."""
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f".{target.name}.nbcc")
     made.unlink(missing_ok=True)
     try:
-        shutil.copy2(source, made)
+        shutil.copyfile(source, made)
+        times = source.stat()
+        os.utime(made, ns=(times.st_atime_ns, times.st_mtime_ns))
         made.replace(target)
     finally:
         made.unlink(missing_ok=True)

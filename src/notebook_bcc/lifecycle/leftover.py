@@ -1,4 +1,4 @@
-"""A kernel that a killed process left behind on its server: ended once nobody will take it up any more."""
+"""A kernel that outlived the process that used it: ended once nobody will take it up any more."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ async def end_left_kernel(
     """End the kernel that the journal names, if it still exists. The record says whether it is ended, else why not."""
     if not state.kernel.session:
         return None
-    kernel = factories.make_kernel(state.kernel_spec, cwd=folder.work, output_bytes=state.limits.output_bytes)
+    kernel = factories.make_kernel(state.kernel_spec, cwd=folder.work, output_bytes=0, run=folder)
     return await abandon(kernel, state.kernel.session, reason) if isinstance(kernel, LastingKernel) else None

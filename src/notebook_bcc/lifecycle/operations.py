@@ -39,13 +39,15 @@ from notebook_bcc.lifecycle.history import folded, load_state
 from notebook_bcc.lifecycle.leftover import end_left_kernel
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder, RunOrder
 from notebook_bcc.lifecycle.redelivery import check_destination
+from notebook_bcc.lifecycle.replies import answered_question
+from notebook_bcc.lifecycle.sandboxing import NO_REQUEST, SandboxRequest, kept_confinement
 from notebook_bcc.lifecycle.saver import NotebookSaver
 from notebook_bcc.lifecycle.server_copy import copying, want_copy
 from notebook_bcc.lifecycle.session import Interaction, Session, session_of
 from notebook_bcc.lifecycle.summary import only_delivery_is_left
 from notebook_bcc.lifecycle.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.protocol.limits import MODEL_LIMITS, Limits
-from notebook_bcc.protocol.specs import KernelSpec
+from notebook_bcc.protocol.specs import KernelSpec, is_confined
 from notebook_bcc.protocol.vocabulary import Event, State
 
 logger = logging.getLogger(__name__)
@@ -84,6 +86,7 @@ async def started(
             out=order.out,
             out_folder=order.out_folder,
             verify=order.verify,
+            confined=is_confined(order.sandbox_spec),
         )
         if order.notebook:
             want_copy(folder, order.kernel_spec, order.notebook, replaces=order.overwrite)
@@ -105,6 +108,9 @@ async def resumed(
     folder: RunFolder, order: ResumeOrder, *, factories: RunFactories, interaction: Interaction
 ) -> AsyncIterator[Session]:
     """A run taken up again. Raises RunLocked, RunRefused, JournalCorrupt, JournalTooNew; then nothing has changed."""
+    if order.inputs or order.answers:
+        # Before the lock as well: somebody who comes second is told who has answered, not only that the run goes on.
+        answered_question(await load_state(folder, factories.journals), order)
     with RunLock(folder.lock, run=folder.run_id, typed=folder.typed):
         journal = factories.journals.open(folder.journal_spec)
         try:
@@ -124,6 +130,7 @@ async def resumed(
             interaction=interaction,
             planner_spec=order.planner_spec,
             kernel_spec=kernel_spec,
+            sandbox=order.sandbox,
             notebook=order.notebook,
             actions=order.actions,
         ) as session:
@@ -132,6 +139,8 @@ async def resumed(
                 record = _resume_record(
                     before, replace(order, kernel_spec=kernel_spec), first, forgets=posted[-1].seq if posted else 0
                 )
+                if session.sandbox_spec != before.sandbox_spec:
+                    record = record.model_copy(update={"sandbox_spec": session.sandbox_spec})
                 await session.begin(record)
                 if order.actions is not None:
                     keep_actions(folder, order.actions)
@@ -161,6 +170,7 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, fo
     return RunResumed(
         restart=order.restart,
         accept_differences=order.accept_differences,
+        run_once=order.run_once,
         policies=state.policies.model_copy(update=dict(order.policies)) if order.policies else None,
         limits=limits if limits != state.limits else None,
         planner_spec=order.planner_spec if order.planner_spec != state.planner else None,
@@ -168,6 +178,8 @@ def _resume_record(state: RunState, order: ResumeOrder, first: RunStarted, *, fo
         version=__version__,
         inputs=dict(order.inputs),
         forgets=forgets,
+        answers=answered_question(state, order),
+        who=order.by if order.inputs else "",
     )
 
 
@@ -332,19 +344,33 @@ async def _folded_with_decision(reader: JournalReader) -> tuple[RunState, str]:
 
 
 async def verify_run(
-    folder: RunFolder, order: VerifyOrder, *, factories: RunFactories, on_cell: OnCell | None = None
+    folder: RunFolder,
+    order: VerifyOrder,
+    *,
+    factories: RunFactories,
+    on_cell: OnCell | None = None,
+    request: SandboxRequest = NO_REQUEST,
 ) -> Verification:
-    """Verify a run's notebook within the run's own limits. Raises RunLocked while the run is carried out: it writes
-    the same file."""
+    """Verify a run's notebook within the run's own limits and sandbox, or in a stricter one that is asked for. Raises
+    RunLocked while the run is carried out: it writes the same file."""
     with RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="verified"):
         cell_seconds: dict[str, float] = {}
         state = await load_state(folder, factories.journals, cell_seconds=cell_seconds)
+        kernel_spec = order.kernel_spec or state.kernel_spec
         order = replace(
             order,
             seconds=cell_seconds,
             output_bytes=state.limits.output_bytes,
             cell_seconds=order.cell_seconds or state.limits.cell_seconds,
-            kernel_spec=order.kernel_spec or state.kernel_spec,
+            kernel_spec=kernel_spec,
+            confinement=kept_confinement(
+                state.sandbox_spec,
+                state.limits,
+                request,
+                kernel=kernel_spec,
+                try_rung=factories.try_rung,
+                run=folder.run_id,
+            ),
         )
         unedited = is_unedited(order.notebook)
         result = await verify_notebook(order, factories, on_cell=on_cell)

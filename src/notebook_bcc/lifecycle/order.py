@@ -10,10 +10,11 @@ from typing import Any, Final, Literal
 from notebook_bcc import __version__
 from notebook_bcc.journal.records import RunStarted
 from notebook_bcc.lifecycle.folder import Input
+from notebook_bcc.lifecycle.sandboxing import NO_REQUEST, SandboxRequest
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles
 from notebook_bcc.protocol.limits import Limits, Policies
-from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, NoSandboxSpec, PlannerSpec, SandboxSpec
+from notebook_bcc.protocol.specs import UNCONFINED, KernelSpec, LocalKernelSpec, PlannerSpec, SandboxSpec
 from notebook_bcc.protocol.workflow import Workflow
 
 Restart = Literal["behavior", "workflow", "reset"]
@@ -37,7 +38,7 @@ class RunOrder:
     policies: Policies = field(default_factory=Policies)
     limits: Limits = field(default_factory=Limits)
     kernel_spec: KernelSpec = field(default_factory=LocalKernelSpec)
-    sandbox_spec: SandboxSpec = field(default_factory=NoSandboxSpec)
+    sandbox_spec: SandboxSpec = UNCONFINED
     inputs: tuple[Input, ...] = ()
     script: Path | None = None
     playbook: PlaybookFiles | None = None
@@ -74,17 +75,23 @@ _RECORDED: Final = tuple(
 class ResumeOrder:
     """How to go on. What is not in `policies` and `limits` stays as it was; so do planner and kernel unless named.
 
-    Of another kernel only the place counts: the run's own kernel name stays. `inputs` are told to the run: the answer
-    to a question of its planner. `notebook`: from here on the server of the kernel keeps a copy under this path.
-    `actions` is a file of custom actions in place of the run's own.
+    Of another kernel only the place counts: the run's own kernel name stays. Its sandbox is the least it has, whatever
+    `sandbox` asks for. `inputs` are told to the run: the answer to a question of its planner, given `by` somebody;
+    `answers` is the number of that question, as `nbcc status` shows it, zero for whichever waits. `notebook`: from here
+    on the server of the kernel keeps a copy under this path. `actions` is a file of custom actions in place of the
+    run's own. `run_once` are the cells marked `once` that may be executed again.
     """
 
     restart: Restart = "behavior"
     accept_differences: bool = False
+    run_once: tuple[str, ...] = ()
     policies: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
     planner_spec: PlannerSpec | None = None
     kernel_spec: KernelSpec | None = None
+    sandbox: SandboxRequest = NO_REQUEST
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    answers: int = 0
+    by: str = ""
     notebook: str = ""
     actions: Path | None = None

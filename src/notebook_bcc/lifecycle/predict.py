@@ -10,14 +10,23 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import MessageInvalid, RunRefused
 from notebook_bcc.kernel.interface import CellError, Execution, Kernel
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.new_rows import rewrite
+from notebook_bcc.lifecycle.sandboxing import (
+    NO_REQUEST,
+    UNBOUND,
+    Confinement,
+    SandboxRequest,
+    TryRung,
+    kept_confinement,
+)
 from notebook_bcc.protocol.predicting import ModelFacts, RowDoubts
 from notebook_bcc.protocol.specs import LocalKernelSpec
 
@@ -69,6 +78,7 @@ class PredictOrder:
     kernel: str = "python3"
     probabilities: bool = False
     has_names: bool | None = None
+    confinement: Confinement = UNBOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +114,13 @@ class Predictions:
         return f"{doubt.column!r}: {doubt.count} of {self.rows} values {what}: {examples}"
 
 
+def predict_confinement(state: RunState, *, try_rung: TryRung, request: SandboxRequest = NO_REQUEST) -> Confinement:
+    """How the kernel is kept that loads the model of a run: as the run's own was, or stricter. Raises RunRefused."""
+    return kept_confinement(
+        state.sandbox_spec, state.limits, request, kernel=LocalKernelSpec(), try_rung=try_rung, run=state.run_id
+    )
+
+
 async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
     """The predictions. Raises RunRefused where there is no model or the rows do not fit it, KernelFailed."""
     model, data = order.model, order.data
@@ -112,7 +129,8 @@ async def predict(order: PredictOrder, factories: RunFactories) -> Predictions:
     with tempfile.TemporaryDirectory(prefix="nbcc-predict-", ignore_cleanup_errors=True) as scratch:
         written = Path(scratch) / _WRITTEN
         spec = LocalKernelSpec(name=order.kernel)
-        kernel = factories.make_kernel(spec, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES)
+        kept = replace(order.confinement, readable=(model, data))
+        kernel = factories.make_kernel(spec, cwd=Path(scratch), output_bytes=_OUTPUT_BYTES, confinement=kept)
         try:
             await kernel.start()
             loaded = await _run(kernel, _LOAD.format(model=str(model.absolute())), f"{str(model)!r} cannot be loaded")

@@ -15,6 +15,7 @@ from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.leftover import end_left_kernel
+from notebook_bcc.lifecycle.server_copy import read_copy_record
 from notebook_bcc.lifecycle.summary import RunSummary
 
 _log = logging.getLogger(__name__)
@@ -52,8 +53,9 @@ def days_ago(days: float, *, now: datetime) -> datetime:
         raise RunRefused(f"{days:g} days are more than a calendar has") from error
 
 
-async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) -> None:
-    """Delete a run and everything in its folder; what was delivered elsewhere stays.
+async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) -> str:
+    """Delete a run and everything in its folder; what was delivered elsewhere stays, and so does a copy of the notebook
+    on a server: the place of that one is returned, or an empty text.
 
     A kernel that it left on a server is ended. Raises RunRefused for a folder outside of `root`, RunLocked for a run
     that is carried out.
@@ -61,6 +63,7 @@ async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) 
     _check_inside(folder, root)
     with RunLock(folder.lock, run=folder.run_id, typed=folder.typed, doing="deleted"):
         await _end_kernel(folder, factories)
+        copy = _copy_of(folder)
         # First out of sight: what is half deleted when the power fails is no broken run.
         going = folder.path.with_name(f"{_GOING}{folder.run_id}")
         try:
@@ -70,6 +73,17 @@ async def delete_run(folder: RunFolder, *, root: Path, factories: RunFactories) 
             shutil.rmtree(going)
         except OSError as error:
             raise RunRefused(f"run {folder.run_id!r} cannot be deleted: {error.strerror or error}") from error
+    return copy
+
+
+def _copy_of(folder: RunFolder) -> str:
+    try:
+        record = read_copy_record(folder)
+    except RunRefused as error:
+        # A run whose folder is damaged can still be deleted.
+        _log.debug("%s", error)
+        return ""
+    return record.place if record is not None else ""
 
 
 def _check_inside(folder: RunFolder, root: Path) -> None:

@@ -20,6 +20,7 @@ from notebook_bcc.notebook.cells import Cells
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.ipynb import NotebookMetadata, NotebookWriter
 from notebook_bcc.protocol.cells import NOT_EXECUTED, SKIP_EXECUTION, TAGS, Cell
+from notebook_bcc.protocol.specs import is_confined
 from notebook_bcc.protocol.vocabulary import CellType, State
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class NotebookSaver:
         self._saved: Document | None = None
         self._wanted = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._told = ""
+        self._last_warning = ""
 
     def saw(self, entry: Entry, state: RunState) -> None:
         """A record was folded. Cheap: the file is written by `keep`, soon after a behavior has ended."""
@@ -89,7 +90,7 @@ class NotebookSaver:
                 self._complain(error)
                 return False
             self._saved = state.document
-            self._told = ""
+            self._last_warning = ""
             await self.copy()
             return True
 
@@ -100,8 +101,8 @@ class NotebookSaver:
 
     def _complain(self, error: NotebookFailed) -> None:
         logger.warning("notebook not written: %s", error)
-        if str(error) != self._told:
-            self._told = str(error)
+        if str(error) != self._last_warning:
+            self._last_warning = str(error)
             self._warn(f"{error}. The run goes on and loses nothing; write it later with: nbcc export {self._run}")
 
 
@@ -155,19 +156,19 @@ def _language(state: RunState) -> str:
 
 
 def delivered_document(document: Document, *, probes: bool = False) -> Document:
-    """The document without the code cells that failed, and without settled probes (unless `probes`); the same object if
+    """The document without the code cells that failed and, unless `probes`, without replaced probes; the same object if
     there are none. A cell that succeeded and failed later stands there as it succeeded.
 
     A cell that was never executed stays, unless its behavior was given up before its turn and a later cell has done the
     same.
     """
     cells = list(document.cells)
-    settled: set[str] = set()
+    replaced: set[str] = set()
     executed: set[str] = set()
     kept: list[Cell] = []
-    # From the end, for what is settled is settled by a later cell.
+    # From the end, for a probe is replaced by a later cell.
     for cell in reversed(cells):
-        if (is_unrun(cell) and cell.source in executed) or (cell.probe in settled and not probes):
+        if (is_unrun(cell) and cell.source in executed) or (cell.probe in replaced and not probes):
             continue
         shown = _as_it_succeeded(cell)
         if shown is None:
@@ -175,7 +176,7 @@ def delivered_document(document: Document, *, probes: bool = False) -> Document:
         if not is_unrun(cell):
             executed.add(shown.source)
         kept.append(shown)
-        settled.update(shown.settles)
+        replaced.update(shown.replaces)
     if len(kept) == len(cells) and all(one is cell for one, cell in zip(reversed(kept), cells, strict=True)):
         return document
     left, count = Cells(), 0
@@ -251,6 +252,7 @@ def notebook_metadata(state: RunState, *, left_out: int = 0) -> NotebookMetadata
         "left_out_cells": max(0, left_out),
         "rebuild_differences": list(kernel.differences),
         "planner": str(state.planner or ""),
+        **({"sandbox": str(state.sandbox_spec)} if is_confined(state.sandbox_spec) else {}),
         **({"models": models_used(state)} if state.spent.calls else {}),
         "versions": {"notebook_bcc": __version__, kernel.language: kernel.language_version},
     }

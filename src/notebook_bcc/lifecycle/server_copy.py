@@ -48,6 +48,11 @@ class CopyRecord:
     written: str = ""
     sent: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where the copy is, for people; empty until there is one."""
+        return f"{self.path} ({self.url})" if self.written else ""
+
 
 def notebook_path(notebook_id: str) -> str:
     """The path on a server that a notebook id names. Raises SettingsInvalid."""
@@ -99,13 +104,13 @@ class ServerCopy:
         # What is known about another server says nothing about this one.
         fresh = CopyRecord(record.notebook, record.replaces, url=contents.where, path=record.notebook)
         self._record = record if record.url == contents.where else fresh
-        self._told = ""
+        self._last_warning = ""
         self._turn: asyncio.Task[None] | None = None
 
     @property
     def place(self) -> str:
         """Where the copy is, for people; empty until there is one."""
-        return f"{self._record.path} ({self._record.url})" if self._record.written else ""
+        return self._record.place
 
     async def write(self) -> None:
         """Bring the copy up to the run's notebook file. What goes wrong is told once a reason."""
@@ -126,11 +131,11 @@ class ServerCopy:
             digest = await asyncio.to_thread(content_digest, content)
             if digest != self._record.written or self._record.sent:
                 await self._write(content, digest)
-            self._told = ""
+            self._last_warning = ""
         except NotebookFailed as error:
             logger.warning("notebook not copied: %s", error)
-            if str(error) != self._told:
-                self._told = str(error)
+            if str(error) != self._last_warning:
+                self._last_warning = str(error)
                 self._warn(f"{error}. The run goes on; its own notebook is {self._folder.notebook}")
 
     async def _write(self, content: dict[str, Any], digest: str) -> None:

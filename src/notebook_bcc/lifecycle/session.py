@@ -17,20 +17,22 @@ from notebook_bcc.engine.state import RunState
 from notebook_bcc.errors import BccError, NotebookFailed
 from notebook_bcc.journal.interface import Entry, Journal
 from notebook_bcc.journal.records import INPUTS, RunResumed, RunStarted
-from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.kernel.checkpoint_files import checkpoints_of
+from notebook_bcc.kernel.interface import Kernel, LastingKernel, may_be_left
 from notebook_bcc.lifecycle.deliverables import DeliveredFile, hand_out, hand_over
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.handover import note_delivered
 from notebook_bcc.lifecycle.history import folded, note_seconds
 from notebook_bcc.lifecycle.leftover import end_left_kernel
+from notebook_bcc.lifecycle.sandboxing import SandboxRequest, confinement, sandbox_to_begin, sandbox_to_go_on
 from notebook_bcc.lifecycle.saver import NotebookSaver, notebook_metadata, own_cells, shown_document
 from notebook_bcc.lifecycle.server_copy import ServerCopy, server_copy, want_copy
 from notebook_bcc.lifecycle.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.protocol.progress import WorkProgress
-from notebook_bcc.protocol.specs import KernelSpec, PlannerSpec
+from notebook_bcc.protocol.specs import UNCONFINED, KernelSpec, PlannerSpec, SandboxSpec, is_confined
 
 logger = logging.getLogger(__name__)
 
@@ -81,11 +83,13 @@ class Session:
         factories: RunFactories,
         warn: Callable[[str], None],
         cell_seconds: dict[str, float],
+        sandbox_spec: SandboxSpec = UNCONFINED,
         copy: ServerCopy | None = None,
     ) -> None:
         """`cell_seconds`: how long each cell took in the processes before; it is kept up here."""
         self.folder = folder
         self.first = first
+        self.sandbox_spec = sandbox_spec
         self.state = runner.state
         self._runner = runner
         self._kernel = kernel
@@ -183,6 +187,21 @@ class Session:
             self._verifying.cancel()
         self._skipped = True
 
+    async def let_kernel_go(self) -> None:
+        """Leave the kernel for whoever resumes the run, also where it was torn away; end it if nobody will."""
+        stopped = self.state.stopped
+        if may_be_left(self._kernel) and (stopped is None or stopped.kernel_left):
+            assert isinstance(self._kernel, LastingKernel)
+            await self._kernel.detach()
+        else:
+            await self._kernel.close()
+
+    def remove_checkpoints(self) -> None:
+        """Of a run that nobody will take up again."""
+        stopped = self.state.stopped
+        if self._carried_out and stopped is not None and stopped.reason in _OVER:
+            checkpoints_of(self.folder.path).remove()
+
     async def end_left_kernel(self) -> None:
         """Of a run that nobody will take up again: end the kernel of the process before, if this one had no use for
         it. Until then it stays as it was left, for `resume`."""
@@ -216,6 +235,7 @@ class Session:
             output_bytes=self.state.limits.output_bytes,
             cell_seconds=self.state.limits.cell_seconds,
             kernel_spec=self.state.kernel_spec,
+            confinement=confinement(self.sandbox_spec, self.state.limits),
             seconds=self._cell_seconds,
         )
         self._verifying = asyncio.create_task(verify_notebook(order, self._factories, on_cell=on_cell))
@@ -276,13 +296,15 @@ async def session_of(
     interaction: Interaction,
     planner_spec: PlannerSpec | None = None,
     kernel_spec: KernelSpec | None = None,
+    sandbox: SandboxRequest | None = None,
     notebook: str = "",
     actions: Path | None = None,
 ) -> AsyncIterator[Session]:
     """A session on a journal whose lock this process holds. Closes the journal and everything it made.
 
-    `planner_spec`, `kernel_spec`, `notebook` and `actions` replace the ones that the run had, if they are given. Raises
-    RunRefused, SettingsInvalid.
+    `planner_spec`, `kernel_spec`, `notebook` and `actions` replace the ones that the run had, if they are given.
+    `sandbox`: what is asked for a run that goes on, whose own sandbox is the least it has. Raises RunRefused,
+    SettingsInvalid.
     """
     kernel = planner = keeper = session = copy = None
     try:
@@ -293,7 +315,25 @@ async def session_of(
         if notebook:
             want_copy(folder, kernel_spec, notebook)
         copy = server_copy(folder, kernel_spec, factories.make_contents, warn=interaction.warn)
-        kernel = factories.make_kernel(kernel_spec, cwd=folder.work, output_bytes=first.limits.output_bytes)
+        sandbox_spec = first.chosen_sandbox
+        if sandbox is not None:
+            tried = factories.try_rung
+            if planner_spec is not None and planner_spec != state.planner and not is_confined(state.sandbox_spec):
+                # Somebody else writes the code from here on.
+                sandbox_spec = sandbox_to_begin(
+                    sandbox, planner=planner_spec, kernel=kernel_spec, try_rung=tried, warn=interaction.warn
+                )
+            else:
+                sandbox_spec = sandbox_to_go_on(
+                    state.sandbox_spec, sandbox, kernel=kernel_spec, try_rung=tried, run=folder.run_id
+                )
+        kernel = factories.make_kernel(
+            kernel_spec,
+            cwd=folder.work,
+            output_bytes=first.limits.output_bytes,
+            confinement=confinement(sandbox_spec, state.limits if state.seq else first.limits, folder.inputs),
+            run=folder,
+        )
         planner = await factories.make_planner(planner_spec or state.planner or first.chosen_planner, folder)
         runner = Runner(
             planner=planner,
@@ -304,6 +344,7 @@ async def session_of(
             state=state,
             has_file=folder.has_product,
             on_progress=interaction.on_progress,
+            checkpoints=checkpoints_of(folder.path),
         )
         saver = NotebookSaver(folder, warn=interaction.warn, copy=copy)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")
@@ -316,6 +357,7 @@ async def session_of(
             factories=factories,
             warn=interaction.warn,
             cell_seconds=cell_seconds,
+            sandbox_spec=sandbox_spec,
             copy=copy,
         )
         yield session
@@ -331,7 +373,10 @@ async def session_of(
             await planner.close()
         if session is not None:
             await session.end_left_kernel()
-        if kernel is not None:
+            session.remove_checkpoints()
+        if session is not None:
+            await session.let_kernel_go()
+        elif kernel is not None:
             await kernel.close()
         await journal.close()
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from notebook_bcc.errors import KernelDied, NotebookFailed, RunRefused
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import LARGE_FILE, RunFolder
+from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement
 from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_notebook
 from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Cell
-from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec
+from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, is_confined
 from notebook_bcc.protocol.vocabulary import CellType
 
 VERIFIED = "verified"
@@ -58,13 +59,14 @@ class CellDifference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result: `ok` when every code cell ran and gave what was recorded."""
+    """The result: `ok` when every code cell ran and gave what was recorded. `sandbox` names the one it was done in."""
 
     at: str
     ok: bool
     cells: int
     differences: tuple[CellDifference, ...]
     versions: dict[str, str]
+    sandbox: str = ""
 
     def stamp(self) -> dict[str, Any]:
         """What stands in the notebook's metadata, as JSON values."""
@@ -74,6 +76,7 @@ class Verification:
             "cells": self.cells,
             "differences": [{"cell_id": one.cell_id, "cell": one.cell, "what": one.what} for one in self.differences],
             "versions": self.versions,
+            **({"sandbox": self.sandbox} if self.sandbox else {}),
         }
 
 
@@ -104,6 +107,7 @@ class VerifyOrder:
     output_bytes: int = 10_000_000
     cell_seconds: float = 0.0
     kernel_spec: KernelSpec | None = None
+    confinement: Confinement = UNBOUND
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -122,7 +126,10 @@ async def verify_notebook(
     with tempfile.TemporaryDirectory(prefix="nbcc-verify-", dir=place, ignore_cleanup_errors=True) as scratch:
         work = Path(scratch) / "work"
         _copy_inputs(order, work)
-        kernel = factories.make_kernel(spec, cwd=work, output_bytes=order.output_bytes)
+        # Large inputs are not copied but linked to.
+        readable = (order.inputs,) if order.inputs is not None and order.inputs.is_dir() and order.tidy else ()
+        kept = replace(order.confinement, readable=readable)
+        kernel = factories.make_kernel(spec, cwd=work, output_bytes=order.output_bytes, confinement=kept)
         try:
             await kernel.start()
             cells, found = await _run_all(_code_cells(file), kernel, order=order, work=work, on_cell=on_cell)
@@ -130,7 +137,12 @@ async def verify_notebook(
         finally:
             await kernel.close()
     result = Verification(
-        at=factories.timestamp(), ok=not found, cells=cells, differences=tuple(found), versions=versions
+        at=factories.timestamp(),
+        ok=not found,
+        cells=cells,
+        differences=tuple(found),
+        versions=versions,
+        sandbox=str(kept.sandbox) if is_confined(kept.sandbox) else "",
     )
     stamp_notebook(order.notebook, **{VERIFIED: result.stamp()})
     return result

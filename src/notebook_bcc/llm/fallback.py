@@ -40,8 +40,8 @@ async def fallback_actions(
     base: Planner, request: Request, *, reason: str, language: Language, begun: bool
 ) -> AsyncGenerator[Generated, None]:
     """What the base planner writes. With `begun` an earlier attempt has begun the chapter: headings are left out."""
-    told = _in_chinese(reason) if language == "zh" else _for_readers(reason)
-    note = _NOTES[language].format(reason=told)
+    why = _in_chinese(reason) if language == "zh" else _for_readers(reason)
+    note = _NOTES[language].format(reason=why)
     said = False
     yield StreamWarning(f"the model gave way to {base.name}: {reason}")
     async for item in base.generate(request):

@@ -44,8 +44,8 @@ def with_proposals(
         answer = _seeing(answer, opinion.look_at, request.observation.context, refused)
     if opinion.skip or opinion.add:
         answer = _with_steps(request, answer, opinion, base, refused)
-    told = refused_before(request)
-    if not refused and not told:
+    refused_earlier = refused_before(request)
+    if not refused and not refused_earlier:
         return answer
     update = answer.context_update
     variables = {**update.variables, REFUSED: refused}

@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from notebook_bcc.errors import MessageInvalid
-from notebook_bcc.planners.script.shorthand import StepsOf, expand, unknown
+from notebook_bcc.planners.script.shorthand import LABEL, StepsOf, expand, unknown
 from notebook_bcc.planners.script.values import ScriptedAction
 from notebook_bcc.playbook.book import Action, Ask, Text, templates_of_action
+from notebook_bcc.playbook.facts import traced_facts
 from notebook_bcc.playbook.folder import SHARED, PlaybookFiles
 from notebook_bcc.playbook.templates.environment import Facts, Kind, Template
 from notebook_bcc.playbook.templates.grammar import ITEM
+from notebook_bcc.playbook.templates.placing import Written
+from notebook_bcc.playbook.templates.tracing import source_of, untraced
 from notebook_bcc.playbook.texts import Places, TextReader
-from notebook_bcc.protocol.cells import BARS
+from notebook_bcc.protocol.cells import BARS, NUMBERS
 
 # The words whose value is a text of this playbook, and what the text becomes.
 _TEXTS: Mapping[str, Kind] = {
@@ -26,6 +29,8 @@ _TEXTS: Mapping[str, Kind] = {
     "title": Kind.PLAIN,
     "think": Kind.PLAIN,
 }
+# The words whose text becomes a cell that says where its numbers came from.
+_NOTED = ("text", "observe")
 # The words whose value names a file, and the short form that its text makes.
 _FILES: Mapping[str, str] = {"cell": "code", "say": "text", "finding": "observe"}
 _OURS = (*_FILES, "replan", "ask")
@@ -134,11 +139,15 @@ class PlaybookActionReader:
                 return []
             options = {key: value for key, value in item.items() if key != name}
             return [self._made(name, path, given=item[name], options=options, when=when)]
-        if not self._is_text(item[head], f"{path}.{head}") or not self._expands({**item, head: "x"}, path):
+        texts = [head, *([LABEL] if head == "think" and LABEL in item else [])]
+        if not all(self._is_text(item[name], f"{path}.{name}") for name in texts):
             return []
-        options = {key: value for key, value in item.items() if key != head}
+        if not self._expands({**item, **dict.fromkeys(texts, "x")}, path):
+            return []
+        options = {key: value for key, value in item.items() if key not in (head, LABEL)}
         text = self.texts.text(item[head], self.places, f"{path}.{head}", _TEXTS[head])
-        return [self._made(head, path, text=text, options=options, when=when)]
+        label = self.texts.text(item[LABEL], self.places, f"{path}.{LABEL}") if LABEL in item else Text()
+        return [replace(self._made(head, path, text=text, options=options, when=when), label=label)]
 
     def _file(self, item: Item, path: str, when: Template | None) -> list[Action]:
         head = next(name for name in _FILES if name in item)
@@ -227,7 +236,11 @@ class PlaybookActionReader:
 
 
 def write_out(action: Action, facts: Facts, *, steps: StepsOf, stage_id: str) -> Sequence[ScriptedAction]:
-    """The actions that this one stands for, with what is known now. A text that comes out empty is left away."""
+    """The actions that this one stands for, with what is known now. A text that comes out empty is left away.
+
+    The numbers of a text are noted beside it, with the variables that they came from.
+    """
+    facts = traced_facts(facts) if action.head in _NOTED else facts
     if action.each is None:
         return _written(action, facts, steps, stage_id)
     items = action.each.value(facts)
@@ -237,8 +250,25 @@ def write_out(action: Action, facts: Facts, *, steps: StepsOf, stage_id: str) ->
 
 
 def _written(action: Action, facts: Facts, steps: StepsOf, stage_id: str) -> Sequence[ScriptedAction]:
-    value = action.text.render(facts) if action.text else action.given
-    if action.text and not value.strip():
+    if not action.text:
+        return expand([{action.head: action.given, **action.options}], steps=steps, stage_id=stage_id).actions
+    written = action.text.written(facts)
+    if not written.text.strip():
         return ()
-    drawn = {} if action.bars is None else {BARS: action.bars.value(facts) or []}
-    return expand([{action.head: value, **action.options, **drawn}], steps=steps, stage_id=stage_id).actions
+    notes, drawn = notes_of(written), {}
+    if action.bars is not None:
+        bars = action.bars.value(facts) or []
+        notes += [{"text": BARS, "variable": source_of(bars)}] if source_of(bars) else []
+        drawn = {BARS: untraced(bars)}
+    said = {LABEL: action.label.render(facts)} if action.label else {}
+    noted = {NUMBERS: notes} if notes else {}
+    return expand(
+        [{action.head: written.text, **action.options, **drawn, **said, **noted}], steps=steps, stage_id=stage_id
+    ).actions
+
+
+def notes_of(written: Written) -> list[dict[str, Any]]:
+    """Where the numbers of a text came from, as the metadata of its cell says it."""
+    return [
+        {"text": text, "variable": source, "start": start, "end": end} for text, source, start, end in written.notes
+    ]

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from notebook_bcc.planners.script.position import Place
-from notebook_bcc.playbook.book import Playbook, PlaybookBehavior, PlaybookStage, PlaybookStep, templates_of
+from notebook_bcc.playbook.book import (
+    Playbook,
+    PlaybookBehavior,
+    PlaybookStage,
+    PlaybookStep,
+    templates_of,
+    templates_of_produced,
+)
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS, MOST_EFFECTS, OLDER_INPUTS, PROBLEMS
 from notebook_bcc.playbook.goals.asked import VARIABLES, reads_table
@@ -21,6 +28,9 @@ from notebook_bcc.protocol.vocabulary import Level
 # What a language model is shown of a variable that no template reads: the first entries of a longer one.
 _LONGEST_SHOWN: Final = 2_000
 _HISTORY_FOR_MODEL: Final = 10
+_CURRENT_SHOWN: Final = 3
+# How the value of a table is shown; its name and size are all that a writer of cells needs of it.
+_TABLES: Final = ("DataFrame(", "Series(", "ndarray(")
 # A summary tells the number of entries, or of characters.
 _SUMMARY: Final = re.compile(r"(list|dict|str)\((\d{1,12})\)")
 _MOST_ENTRIES: Final = 40
@@ -38,7 +48,9 @@ def filter_of(
     if given.outputs_tracking is not None or not (behavior.expected or behavior.validate or behavior.promotions):
         return given
     tracking = OutputsTrackingSpec(
-        expected_variables=behavior.expected, validation_required=behavior.validate, promotions=behavior.promotions
+        expected_variables=behavior.expected,
+        validation_required=behavior.validate,
+        promotions=tuple(each.render(facts) for each in behavior.promotions),
     )
     return given.model_copy(update={"outputs_tracking": tracking})
 
@@ -50,17 +62,18 @@ def _filter(
     read = {fact for template in asked for fact in template.reads.facts}
     by_model = bool(facts["has_model"]) and behavior.written_by == "model"
     names = _names(asked)
-    worked_with: set[str] = set()
-    if behavior.written_by == "model":
-        # Whoever writes in the place of these cells has to know what they work with.
-        worked_with.update(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
-    # A name that does not exist would be a warning in the notebook's effects.
-    known = [name for name in sorted({*(names or ()), *worked_with}) if name in facts["v"]]
-    long = {name for name in worked_with - (names or set()) if name in facts["v"] and _is_long(name, facts)}
-    shown = [name for name in known if name not in long]
+    # Whoever writes in the place of these cells has to know what they work with. A name that does not exist would be a
+    # warning in the notebook's effects.
+    read_by_cells = set[str]().union(*(names_in_cell(cell.source).read for cell in cells_of(behavior)))
+    others = {name for name in read_by_cells - (names or set()) if name in facts["v"]}
+    tables = {name for name in others if _is_table(facts["v"][name])}
+    others = others - tables if behavior.written_by == "model" else set()
+    long = {name for name in others if _is_long(name, facts)}
+    shown = sorted((others - long).union(name for name in names or () if name in facts["v"]))
+    summaries = {**dict.fromkeys(sorted(tables), "shape_only"), **dict.fromkeys(sorted(long), "head_only")}
     return ContextFilter(
         variables_to_include=None if names is None else (*shown, *([PROBLEMS] if place.recovering else [])),
-        variables_to_summarize={} if names is None else dict.fromkeys(sorted(long), "head_only"),
+        variables_to_summarize={} if names is None else summaries,
         effects_config=_effects("effects" in read, by_model),
         focus_to_include=tuple(Level) if by_model else tuple(_levels(behavior, place, read)),
         include=("notebook",) if by_model else (),
@@ -101,16 +114,18 @@ def _templates_of_judgement(
     """Every rule and text that the next judgement may ask."""
     for stage in playbook.stages:
         yield from _given(stage.when, *(rule for each in stage.steps for rule in (each.when, each.seconds)))
+        yield from templates_of(stage.todo)
     yield from _given(*(each.when for each in playbook.deliverables))
     steps = [step] if step is not None else [each for stage in stages for each in stage.steps]
-    if step is None:
-        for stage in stages:
-            yield from templates_of(stage.name, stage.goal, stage.description, stage.focus)
+    for stage in stages:
+        yield from templates_of(stage.name, stage.goal, stage.description, stage.focus)
+        yield from (template for each in stage.steps for template in templates_of(each.todo))
     for each in steps:
         yield from templates_of(each.name, each.goal, each.description, each.focus, each.done)
         for behavior in each.behaviors:
-            yield from templates_of(behavior.goal, behavior.focus)
+            yield from templates_of(behavior.goal, behavior.focus, *(one.description for one in behavior.promotions))
             yield from behavior.when
+            yield from templates_of_produced(behavior.produced)
             for rule in behavior.verify:
                 yield from (rule.that, *templates_of(rule.otherwise))
             if behavior.ask is not None:
@@ -126,8 +141,8 @@ def _names(asked: list[Template]) -> set[str] | None:
     if any(template.reads.whole for template in asked):
         return None
     # How the goal was understood is read anew from what the kernel told of the table.
-    told = VARIABLES if any("asked" in template.reads.facts for template in asked) else ()
-    return {INPUTS, *OLDER_INPUTS, *told}.union(*(template.reads.names for template in asked))
+    goal_names = VARIABLES if any("asked" in template.reads.facts for template in asked) else ()
+    return {INPUTS, *OLDER_INPUTS, *goal_names}.union(*(template.reads.names for template in asked))
 
 
 def _effects(read: bool, by_model: bool) -> EffectsConfig:
@@ -135,19 +150,22 @@ def _effects(read: bool, by_model: bool) -> EffectsConfig:
         return EffectsConfig(include_history=True, history_limit=MOST_EFFECTS)
     if by_model:
         return EffectsConfig(include_history=True, history_limit=_HISTORY_FOR_MODEL)
-    return EffectsConfig(include_current=False, include_history=False)
+    return EffectsConfig(current_limit=_CURRENT_SHOWN, include_history=False)
 
 
 def _levels(behavior: PlaybookBehavior, place: Place, read: set[str]) -> Iterator[Level]:
-    """The levels of which the content needs more than what remains: a change of the plan keeps what is completed."""
+    """The levels whose focus goes along: those of the step and the behavior; that of the stages where the content asks
+    what is completed, or changes the plan."""
     actions = behavior.on_error if place.recovering else behavior.actions
     changed = {action.given for action in actions if action.head == "replan"}
     if "stages_done" in read or changed - {"stage"}:
         yield Level.STAGES
-    if "steps_done" in read or "stage" in changed:
-        yield Level.STEPS
-    # The place in the step is told by its completed behaviors where the behavior's name does not tell it.
-    yield Level.BEHAVIORS
+    # What the step is about; and the place in it is told by its completed behaviors where the behavior's name does not.
+    yield from (Level.STEPS, Level.BEHAVIORS)
+
+
+def _is_table(value: Any) -> bool:  # Any: JSON, as a variable is shown
+    return isinstance(value, str) and value.startswith(_TABLES)
 
 
 def _is_long(name: str, facts: Facts) -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from notebook_bcc.errors import FactsMissing, MessageInvalid
 from notebook_bcc.planners.script.values import StepScript
 from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.playbook.templates.placing import Written
 from notebook_bcc.protocol.deliverables import DeliverableKind
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.tracking import Promotion
@@ -19,16 +21,39 @@ Author = Literal["model", "playbook"]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in the languages it was written in, the first language of the playbook first. It may be empty."""
+    """A text in the languages it was written in, the first language of the playbook first. It may be empty.
+
+    `plainer` is said in its place where the facts do not suffice for it.
+    """
 
     versions: Mapping[str, Template] = field(default_factory=dict)
+    plainer: Text | None = None
 
     def render(self, facts: Facts) -> str:
         """In the language of the run, else in the first. Raises MessageInvalid."""
+        return self.written(facts).text
+
+    def written(self, facts: Facts) -> Written:
+        """The same, with where its numbers came from, as far as the facts are traced."""
         if not self.versions:
-            return ""
-        first = next(iter(self.versions.values()))
-        return self.versions.get(facts["lang"], first).render(facts)
+            return Written("")
+        version = self.versions.get(facts["lang"], next(iter(self.versions.values())))
+        if self.plainer is None:
+            return version.written(facts)
+        if not version.reads.required <= facts["v"].keys():
+            return self.plainer.written(facts)
+        try:
+            return version.written(facts)
+        except MessageInvalid as error:
+            if isinstance(error, FactsMissing) and facts["v"].keys() >= set(error.names):
+                # There is more to know: only a summary was sent.
+                raise
+            return self.plainer.written(facts)
+
+    @property
+    def plainest(self) -> Text:
+        """What is said before anything is known."""
+        return self if self.plainer is None else self.plainer.plainest
 
     def __bool__(self) -> bool:
         return bool(self.versions)
@@ -55,7 +80,8 @@ class Ask:
 class Action:
     """An action of the file: its word, its text, its options. `file` and `line` are where it stands.
 
-    `each` is a list: the action is written once for every `item` of it. `bars` are drawn beside its text.
+    `each` is a list: the action is written once for every `item` of it. `bars` are drawn beside its text. `label`
+    stands on a thought.
     """
 
     head: str
@@ -66,8 +92,29 @@ class Action:
     options: Mapping[str, Any] = field(default_factory=dict)
     when: Template | None = None
     because: Text = Text()
+    label: Text = Text()
     each: Template | None = None
     bars: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookPromotion:
+    """A variable that becomes an artifact, and what is said of it."""
+
+    promotion: Promotion
+    description: Text = Text()
+
+    def render(self, facts: Facts) -> Promotion:
+        return self.promotion.model_copy(update={"description": self.description.render(facts)})
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """What is said of the outputs of a behavior when it has ended well, in the protocol's words."""
+
+    modified_features: Template | None = None
+    validation: Text = Text()
+    findings: Text = Text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +128,9 @@ class PlaybookBehavior:
     when: tuple[Template, ...] = ()
     expected: tuple[str, ...] = ()
     validate: tuple[str, ...] = ()
-    promotions: tuple[Promotion, ...] = ()
+    promotions: tuple[PlaybookPromotion, ...] = ()
     context_filter: ContextFilter | None = None
+    produced: Produced = Produced()
     verify: tuple[Rule, ...] = ()
     actions: tuple[Action, ...] = ()
     on_error: tuple[Action, ...] = ()
@@ -101,6 +149,7 @@ class PlaybookStep:
     description: Text = Text()
     expected_outputs: tuple[str, ...] = ()
     focus: Text = Text()
+    todo: Text = Text()
     when: Template | None = None
     seconds: Template | None = None
     done: Text = Text()
@@ -120,6 +169,7 @@ class PlaybookStage:
     description: Text = Text()
     expected_outputs: tuple[str, ...] = ()
     focus: Text = Text()
+    todo: Text = Text()
     conditions: Mapping[str, Template] = field(default_factory=dict)
     when: Template | None = None
     steps: tuple[PlaybookStep, ...] = ()
@@ -163,9 +213,18 @@ def templates_of(*texts: Text) -> Iterator[Template]:
     """Every version of these texts."""
     for text in texts:
         yield from text.versions.values()
+        if text.plainer is not None:
+            yield from templates_of(text.plainer)
+
+
+def templates_of_produced(produced: Produced) -> Iterator[Template]:
+    """All that is read to speak of outputs."""
+    if produced.modified_features is not None:
+        yield produced.modified_features
+    yield from templates_of(produced.validation, produced.findings)
 
 
 def templates_of_action(action: Action) -> Iterator[Template]:
     """All that an action reads, its rule included."""
     yield from (rule for rule in (action.when, action.each, action.bars) if rule is not None)
-    yield from templates_of(action.text, action.because)
+    yield from templates_of(action.text, action.because, action.label)

@@ -13,8 +13,11 @@ from notebook_bcc.playbook.book import (
     Playbook,
     PlaybookBehavior,
     PlaybookStage,
+    PlaybookStep,
+    Text,
     templates_of,
     templates_of_action,
+    templates_of_produced,
 )
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS
@@ -22,7 +25,7 @@ from notebook_bcc.playbook.folder import FRONT, SHARED, PlaybookFiles
 from notebook_bcc.playbook.needed import brought_by, cells_of
 from notebook_bcc.playbook.reading import read_playbook
 from notebook_bcc.playbook.templates.environment import Kind, Template
-from notebook_bcc.protocol.cells import PROBE, SETTLES
+from notebook_bcc.protocol.cells import PROBE, replaced_probes
 from notebook_bcc.protocol.deliverables import DeliverableKind
 
 Problem = tuple[str, str]
@@ -79,7 +82,7 @@ def _remedy(name: str, files: PlaybookFiles) -> str:
 
 def _goals(stage: PlaybookStage) -> Iterator[Problem]:
     texts = [("stage", stage.goal, stage.name, stage.description)]
-    texts += [(f"step {step.id!r}", step.goal, step.name, step.description) for step in stage.steps]
+    texts += [(f"step {step.id!r}", step.goal.plainest, step.name, step.description) for step in stage.steps]
     for step in stage.steps:
         if not step.goal:
             yield f"{stage.file}:{step.line}", f"step {step.id!r} has no goal; say what it is for"
@@ -89,7 +92,7 @@ def _goals(stage: PlaybookStage) -> Iterator[Problem]:
                 yield (
                     f"{template.at}:{template.line}",
                     f"name, goal and description of a {what} stand in the plan before anything is known of `v`; use "
-                    "`focus`, or the goal of a behavior",
+                    "`focus`, or a list of goals for the step, the last one plain",
                 )
 
 
@@ -120,7 +123,7 @@ def _promises(playbook: Playbook) -> Iterator[Problem]:
                 sources = [each.source for each in cells_of(behavior)]
                 anything = anything or any(assigns_by_template(source) for source in sources)
                 made |= {name for source in sources for name in assigned_names(source)}
-                made |= {promotion.variable_name for promotion in behavior.promotions}
+                made |= {each.promotion.variable_name for each in behavior.promotions}
                 missing = [] if anything else [name for name in behavior.expected if name not in made]
                 for name in missing:
                     yield (
@@ -133,14 +136,14 @@ def _probes(playbook: Playbook) -> Iterator[Problem]:
     behaviors = [each for stage in playbook.stages for step in stage.steps for each in step.behaviors]
     actions = [action for behavior in behaviors for action in (*behavior.actions, *behavior.on_error)]
     asked = {action.options[PROBE] for action in actions if PROBE in action.options}
-    settled = {name for action in actions for name in action.options.get(SETTLES, ())}
+    replaced = {name for action in actions for name in replaced_probes(action.options)}
     for action in actions:
         place = f"{action.file}:{action.line}"
-        if action.options.get(PROBE, "") not in {*settled, ""}:
-            yield place, f"nothing settles the probe {action.options[PROBE]!r}; a reader would get it like any cell"
-        for name in action.options.get(SETTLES, ()):
+        if action.options.get(PROBE, "") not in {*replaced, ""}:
+            yield place, f"nothing replaces the probe {action.options[PROBE]!r}; a reader would get it like any cell"
+        for name in replaced_probes(action.options):
             if name not in asked:
-                yield place, f"there is no probe {name!r} to settle"
+                yield place, f"there is no probe {name!r} to replace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +169,11 @@ class _Flow:
                 )
         for stage in self.playbook.stages:
             yield from self._rules([*stage.conditions.values(), stage.when])
-            yield from self._texts(templates_of(stage.focus), before)
+            yield from self._told((stage.focus, stage.todo), before, _made_in(*stage.steps))
             for step in stage.steps:
                 yield from self._rules([step.when, step.seconds])
-                yield from self._texts(templates_of(step.focus, step.done), before)
+                yield from self._told((step.focus, step.goal, step.todo), before, _made_in(step))
+                yield from self._texts(templates_of(step.done), before)
                 for behavior in step.behaviors:
                     yield from self._behavior(stage, behavior, before)
                     before |= brought_by(behavior)
@@ -182,6 +186,9 @@ class _Flow:
         yield from self._texts(templates_of(behavior.goal, behavior.focus), before)
         yield from self._texts((each for each in asked if each.kind is not Kind.RULE), before)
         yield from self._texts(templates_of(*(rule.otherwise for rule in behavior.verify)), during)
+        yield from self._texts(templates_of(*(each.description for each in behavior.promotions)), before)
+        for template in templates_of_produced(behavior.produced):
+            yield from self._unknown(template, self.ever if template.kind is Kind.RULE else during)
         recovery = [each for action in behavior.on_error for each in templates_of_action(action)]
         yield from self._rules(each for each in recovery if each.kind is Kind.RULE)
         yield from self._texts((each for each in recovery if each.kind is not Kind.RULE), during)
@@ -194,6 +201,11 @@ class _Flow:
         for template in templates:
             yield from self._unknown(template, known)
 
+    def _told(self, texts: Iterable[Text], before: set[str], during: set[str]) -> Iterator[Problem]:
+        """Texts that are said again when more is known: only the plain one has to do with what came before."""
+        for text in texts:
+            yield from self._texts(templates_of(text), before | during if text.plainer is not None else before)
+
     def _unknown(self, template: Template, known: set[str] | frozenset[str]) -> Iterator[Problem]:
         for name, line in template.reads.variables:
             if name in known:
@@ -205,6 +217,10 @@ class _Flow:
                 close = difflib.get_close_matches(name, self.ever, 1)
                 hint = f"did you mean v.{close[0]}?" if close else "promise it with `expected`"
                 yield place, f"v.{name}: no behavior promises or assigns it; {hint}"
+
+
+def _made_in(*steps: PlaybookStep) -> set[str]:
+    return {name for step in steps for behavior in step.behaviors for name in brought_by(behavior)}
 
 
 def _all_templates(playbook: Playbook) -> Iterator[Template]:

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 from notebook_bcc.planners.script.position import Place
 from notebook_bcc.planners.script.values import ScriptedAction
-from notebook_bcc.playbook.actions import write_out
+from notebook_bcc.playbook.actions import notes_of, write_out
 from notebook_bcc.playbook.book import (
     Action,
     Ask,
     Playbook,
     PlaybookBehavior,
     PlaybookStage,
+    Text,
     templates_of,
     templates_of_action,
 )
+from notebook_bcc.playbook.facts import traced_facts
 from notebook_bcc.playbook.outlook import other_steps, other_workflow, steps_of_stage
 from notebook_bcc.playbook.templates.environment import Facts, Template
+from notebook_bcc.protocol.cells import NUMBERS
 from notebook_bcc.protocol.messages import Request
 
 
@@ -26,7 +29,7 @@ def content_of(
 ) -> list[ScriptedAction]:
     """Everything that the behavior puts into the notebook. Raises MessageInvalid with file and line."""
     if behavior.ask is not None:
-        return [_note(behavior.ask.text.render(facts))]
+        return [_note(behavior.ask.text, facts)]
     actions = behavior.on_error if place.recovering else behavior.actions
     return [
         sent
@@ -64,9 +67,8 @@ def _sent(
         return
     change = _change(playbook, stage, action, request, facts)
     if change is not None:
-        because = action.because.render(facts)
-        if because:
-            yield _note(because)
+        if action.because.render(facts):
+            yield _note(action.because, facts)
         yield change
 
 
@@ -84,5 +86,8 @@ def _change(
     return None if plan is None else {"action": "update_workflow", "updated_workflow": plan.to_dict()}
 
 
-def _note(text: str) -> ScriptedAction:
-    return {"action": "add", "content": text, "shot_type": "observation"}
+def _note(text: Text, facts: Facts) -> ScriptedAction:
+    written = text.written(traced_facts(facts))
+    made: ScriptedAction = {"action": "add", "content": written.text, "shot_type": "observation"}
+    notes = notes_of(written)
+    return {**made, "metadata": {"extra": {NUMBERS: notes}}} if notes else made

@@ -8,6 +8,7 @@ from typing import Any
 from notebook_bcc.playbook.goals.asked import VARIABLES, asked_of, reads_table
 from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts
+from notebook_bcc.playbook.templates.tracing import TracedRoot, traced
 from notebook_bcc.protocol.messages import Request
 from notebook_bcc.protocol.observation import LevelProgress
 
@@ -49,6 +50,12 @@ def facts_of(
         "has_model": has_model,
         SUMMARIZED: _summarized(context.variables_summarized or (), by_table=reads_table(given, tasks)),
     }
+
+
+def traced_facts(facts: Facts) -> Facts:
+    """The same facts, whose values know where they came from."""
+    roots = {name: TracedRoot(facts[name], name) for name in ("v", INPUTS, "asked") if name in facts}
+    return {**facts, **roots, "goal": traced(facts.get("goal", ""), "goal")}
 
 
 def _summarized(names: Sequence[str], *, by_table: bool) -> Mapping[str, frozenset[str]]:

@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 def brought_by(behavior: PlaybookBehavior) -> set[str]:
     """What a behavior may leave in the kernel: what it promises, and what its cells assign."""
-    names = {*behavior.expected, *(promotion.variable_name for promotion in behavior.promotions)}
+    names = {*behavior.expected, *(each.promotion.variable_name for each in behavior.promotions)}
     return names.union(*(assigned_names(cell.source) for cell in cells_of(behavior)))
 
 
@@ -35,7 +35,7 @@ def needed_names(playbook: Playbook) -> frozenset[str]:
     """Every name that some part of the playbook promises, or reads without having made it itself."""
     names: set[str] = set()
     for behavior in (each for stage in playbook.stages for step in stage.steps for each in step.behaviors):
-        names.update(behavior.expected, behavior.validate, (each.variable for each in behavior.promotions))
+        names.update(behavior.expected, behavior.validate, (each.promotion.variable for each in behavior.promotions))
         for action in (*behavior.actions, *behavior.on_error):
             names.update(*(template.reads.names for template in templates_of_action(action)))
         for cell in cells_of(behavior):

@@ -47,6 +47,11 @@ def steps_of_stage(
     )
 
 
+def planned_goal(step: PlaybookStep, facts: Facts) -> str:
+    """The goal of a step as a plan has it: the same whenever the plan is made, so that it is no change of it."""
+    return step.goal.render({**facts, "v": {}})
+
+
 def known_steps(request: Request) -> tuple[list[str], list[str]]:
     """The steps of the stage that are completed or under way, and all that are planned."""
     return _known(request.observation.location.progress.steps)
@@ -123,7 +128,7 @@ def _hint(rule: Template | None, facts: Facts) -> float | None:
     if rule is None:
         return 0.0
     # A comparison with something unknown is false, and its other branch would be taken for an estimate.
-    if not rule.reads.names - rule.reads.optional <= facts["v"].keys():
+    if not rule.reads.required <= facts["v"].keys():
         return None
     try:
         value = rule.value(facts)
@@ -194,7 +199,7 @@ def _plan_step(step: PlaybookStep, facts: Facts) -> PlanStep:
     return PlanStep(
         id=step.id,
         name=step.name.render(facts),
-        goal=step.goal.render(facts),
+        goal=planned_goal(step, facts),
         description=step.description.render(facts),
         expected_outputs=step.expected_outputs,
     )

@@ -13,10 +13,11 @@ from notebook_bcc.playbook.book import Author
 from notebook_bcc.protocol.deliverables import DeliverableKind
 from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.problems import ValueProblem, value_problems
-from notebook_bcc.protocol.tracking import Promotion
 
 # One text for all languages, or one for each.
 TextPart = str | dict[str, str]
+# The first of several texts that the facts suffice for is said: those with more facts first, a plain one last.
+ToldPart = TextPart | tuple[TextPart, ...]
 RulePart = str | bool
 
 
@@ -38,6 +39,7 @@ class TaskPart(_PlaybookPart):
     words: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     beside: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     beyond: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    alone: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     asks: bool = False
     about: Literal["", "target"] = ""
 
@@ -61,15 +63,30 @@ class VerifyPart(_PlaybookPart):
     otherwise: TextPart = Field(alias="else")
 
 
+class PromotionPart(_PlaybookPart):
+    variable: str = Field(min_length=1)
+    artifact_id: str = Field(pattern=r"^[^@]+@[^@]+$")
+    description: ToldPart = ""
+    keep_name: bool = False
+    parent: str | None = None
+
+
+class ProducedPart(_PlaybookPart):
+    modified_features: RulePart | None = None
+    validation: TextPart = ""
+    findings: TextPart = ""
+
+
 class BehaviorPart(_PlaybookPart):
-    goal: TextPart = ""
-    focus: TextPart = ""
+    goal: ToldPart = ""
+    focus: ToldPart = ""
     when: RulePart | None = None
     expected: tuple[str, ...] = ()
     # `validate` is a name pydantic keeps for itself.
     checked: tuple[str, ...] = Field(default=(), alias="validate")
-    promotions: tuple[Promotion, ...] = ()
+    promotions: tuple[PromotionPart, ...] = ()
     context_filter: ContextFilter | None = None
+    outputs_produced: ProducedPart = ProducedPart()
     verify: tuple[VerifyPart, ...] = ()
     written_by: Author | None = None
     actions: tuple[Any, ...] = ()  # Any: each is looked at by reading_actions, which names what is wrong with it
@@ -79,10 +96,11 @@ class BehaviorPart(_PlaybookPart):
 class StepPart(_PlaybookPart):
     id: str = Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")
     name: TextPart = ""
-    goal: TextPart = ""
+    goal: ToldPart = ""
     description: TextPart = ""
     expected_outputs: tuple[str, ...] = ()
-    focus: TextPart = ""
+    focus: ToldPart = ""
+    todo: ToldPart = ""
     when: RulePart | None = None
     seconds: float | str = 0.0
     done: TextPart = ""
@@ -96,7 +114,8 @@ class StagePart(_PlaybookPart):
     goal: TextPart = ""
     description: TextPart = ""
     expected_outputs: tuple[str, ...] = ()
-    focus: TextPart = ""
+    focus: ToldPart = ""
+    todo: ToldPart = ""
     conditions: dict[str, str] = Field(default_factory=dict)
     when: RulePart | None = None
     written_by: Author | None = None
@@ -108,9 +127,15 @@ _INSIDE: Mapping[str, type[_PlaybookPart]] = {
     "steps": StepPart,
     "behaviors": BehaviorPart,
     "verify": VerifyPart,
+    "outputs_produced": ProducedPart,
+    "promotions": PromotionPart,
     "deliverables": DeliverablePart,
     "tasks": TaskPart,
 }
+
+
+# What pydantic calls the members of the unions above.
+_MEMBERS = frozenset({"str", "dict[str,str]", "bool", "float", "tuple[union[str,dict[str,str]], ...]"})
 
 
 def front_part(marked: Marked) -> FrontPart | list[Problem]:
@@ -146,7 +171,7 @@ def _leads_to(place: tuple[int | str, ...], places: list[tuple[int | str, ...]])
 def _problem(found: ValueProblem, top: type[_PlaybookPart]) -> Problem:
     kind, location = found.kind, found.location
     # Behind the key pydantic names the member of a union that did not fit.
-    end = next((at for at, part in enumerate(location) if part in ("str", "dict[str,str]", "bool", "float")), None)
+    end = next((at for at, part in enumerate(location) if part in _MEMBERS), None)
     path = ".".join(str(part) for part in location[:end])
     if kind == "extra_forbidden":
         inside = next((_INSIDE[str(part)] for part in reversed(location[:-1]) if str(part) in _INSIDE), top)

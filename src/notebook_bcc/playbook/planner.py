@@ -34,6 +34,14 @@ from notebook_bcc.playbook.content import content_of
 from notebook_bcc.playbook.facts import INPUTS, PROBLEMS, facts_of, inputs_of
 from notebook_bcc.playbook.needed import needed_names
 from notebook_bcc.playbook.outlook import first_plan, known_steps, reckon, steps_of_stage
+from notebook_bcc.playbook.telling import (
+    behavior_told,
+    produced_told,
+    stage_told,
+    step_told,
+    with_progress,
+    with_todo,
+)
 from notebook_bcc.playbook.templates.environment import Facts
 from notebook_bcc.protocol.messages import (
     BehaviorFeedback,
@@ -74,7 +82,8 @@ class PlaybookPlanner:
         """
         self._check_inputs(request)
         try:
-            return self._declaring(request, self._judge(request))
+            answer = with_todo(self._judge(request), self._playbook, request, self._facts(request))
+            return self._declaring(request, answer)
         except MessageInvalid as error:
             raise self._failed(error) from error
 
@@ -188,7 +197,7 @@ class PlaybookPlanner:
         stage = self._current_stage(request)
         facts = self._facts(request)
         level = level_progress(request, Level.STEPS)
-        update = _progress(ContextUpdate(), Level.STAGES, stage.focus.render(facts))
+        update = with_progress(ContextUpdate(), stage_told(stage, request, facts, begins=True))
         done = bool(level.completed) and not level.remaining
         if not level.completed and not level.remaining:
             steps = steps_of_stage(stage, facts)
@@ -223,27 +232,42 @@ class PlaybookPlanner:
         if place == ended:
             # It failed and there is nothing else to try: the client decides, and a restart asks for it again.
             return PlanningResponse(metadata=ResponseMetadata(reason="; ".join(problems)))
+        told = None if problems else produced_told(behavior.produced, facts)
         if place.recovering:
             facts = {**facts, "errors": problems}
         else:
             place = _passed_over(step, place, facts)
         if place.index >= len(step.behaviors):
-            return self._achieved(step, facts)
-        return with_place(self._begin(step, place, request, facts), place, step.shape, request)
+            return self._achieved(step, facts, told)
+        return with_place(self._begin(step, place, request, facts, told=told), place, step.shape, request)
 
     def _begin(
-        self, step: PlaybookStep, place: Place, request: Request, facts: Facts, *, step_begins: bool = False
+        self,
+        step: PlaybookStep,
+        place: Place,
+        request: Request,
+        facts: Facts,
+        *,
+        step_begins: bool = False,
+        told: ProgressUpdate | None = None,
     ) -> PlanningResponse:
-        """The answer that starts the behavior at this place: its focus, what it promises, what it shall see."""
-        behavior = step.behaviors[place.index]
+        """The answer that starts the behavior at this place: its focus, what it promises, what it shall see.
+
+        `told` is what the one before has produced.
+        """
+        stage, behavior = self._current_stage(request), step.behaviors[place.index]
         goal = behavior.goal.render(facts)
-        update = ContextUpdate(variables={PROBLEMS: list(facts["errors"])} if place.recovering else {})
-        update = _progress(update, Level.STEPS, step.focus.render(facts) if step_begins else "")
-        update = _progress(update, Level.BEHAVIORS, behavior.focus.render(facts), goal=goal, expected=behavior.expected)
+        update = with_progress(
+            ContextUpdate(variables={PROBLEMS: list(facts["errors"])} if place.recovering else {}),
+            told,
+            stage_told(stage, request, facts, begins=False),
+            step_told(step, request, facts, begins=step_begins),
+            behavior_told(behavior, goal, request, facts),
+        )
         return PlanningResponse(
             transition=TransitionAdvice(continue_behaviors=not step_begins),
             context_update=update,
-            context_filter=filter_of(self._playbook, self._current_stage(request), behavior, place, facts),
+            context_filter=filter_of(self._playbook, stage, behavior, place, facts),
             behavior=BehaviorInfo(id=place_name(place, step.id), target=goal or None),
             metadata=self._metadata(request, facts, left=(len(step.behaviors) - place.index, len(step.behaviors))),
         )
@@ -256,10 +280,11 @@ class PlaybookPlanner:
         place = _passed_over(step, place, self._facts(request))
         return place if place.index < len(step.behaviors) else Place(len(step.behaviors) - 1)
 
-    def _achieved(self, step: PlaybookStep, facts: Facts) -> PlanningResponse:
+    def _achieved(self, step: PlaybookStep, facts: Facts, told: ProgressUpdate | None = None) -> PlanningResponse:
         done = step.done.render(facts)
         todo = TodoUpdate(operation=TodoOperation.REMOVE, items=(done,)) if done else None
-        return PlanningResponse(target_achieved=True, context_update=ContextUpdate(todo_list_update=todo))
+        update = with_progress(ContextUpdate(todo_list_update=todo), told)
+        return PlanningResponse(target_achieved=True, context_update=update)
 
     def _metadata(self, request: Request, facts: Facts, *, left: tuple[int, int] | None = None) -> ResponseMetadata:
         """What lies ahead. `left`: how many behaviors of the step are left, of how many."""
@@ -336,14 +361,3 @@ def _problems(behavior: PlaybookBehavior, request: Request, facts: Facts) -> lis
     if found:
         return found
     return [_plain(rule.otherwise, facts) for rule in behavior.verify if not rule.that.holds(facts)]
-
-
-def _progress(
-    update: ContextUpdate, level: Level, focus: str, *, goal: str = "", expected: Sequence[str] = ()
-) -> ContextUpdate:
-    if not (focus or goal or expected):
-        return update
-    progress = ProgressUpdate(
-        level=level, focus=focus or None, goal=goal or None, expected_outputs=tuple(expected) or None
-    )
-    return update.model_copy(update={"progress_update": (*update.progress_updates, progress)})

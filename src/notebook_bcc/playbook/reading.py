@@ -16,16 +16,29 @@ from notebook_bcc.playbook.book import (
     Playbook,
     PlaybookBehavior,
     PlaybookDeliverable,
+    PlaybookPromotion,
     PlaybookStage,
     PlaybookStep,
+    Produced,
     Rule,
 )
 from notebook_bcc.playbook.folder import FRONT, RESERVED, PlaybookFiles
 from notebook_bcc.playbook.goals.tasks import TaskWords
-from notebook_bcc.playbook.parts import BehaviorPart, FrontPart, StagePart, StepPart, TaskPart, front_part, stage_part
+from notebook_bcc.playbook.parts import (
+    BehaviorPart,
+    FrontPart,
+    ProducedPart,
+    PromotionPart,
+    StagePart,
+    StepPart,
+    TaskPart,
+    front_part,
+    stage_part,
+)
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 from notebook_bcc.playbook.templates.grammar import FACTS
 from notebook_bcc.playbook.texts import Found, Places, TextReader, place_of
+from notebook_bcc.protocol.tracking import Promotion
 from notebook_bcc.protocol.workflow import Step as PlanStep
 
 
@@ -85,9 +98,9 @@ def read_playbook(files: PlaybookFiles) -> Reading:
 
 def _task(part: TaskPart) -> TaskWords:
     """The words of all languages together: a goal may be in another language than the notebook."""
-    lines = (part.words, part.beside, part.beyond)
-    words, beside, beyond = (tuple(one for line in each.values() for one in line) for each in lines)
-    return TaskWords(part.name, words, beside, beyond, part.asks, part.about)
+    lines = (part.words, part.beside, part.beyond, part.alone)
+    words, beside, beyond, alone = (tuple(one for line in each.values() for one in line) for each in lines)
+    return TaskWords(part.name, words, beside, beyond, alone, part.asks, part.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +149,8 @@ class _StageReader:
             goal=self.texts.text(part.goal, places, "goal"),
             description=self.texts.text(part.description, places, "description"),
             expected_outputs=part.expected_outputs,
-            focus=self.texts.text(part.focus, places, "focus"),
+            focus=self.texts.told(part.focus, places, "focus"),
+            todo=self.texts.told(part.todo, places, "todo"),
             conditions=self.texts.conditions,
             when=self.texts.rule(part.when, places, "when"),
             steps=tuple(
@@ -161,10 +175,11 @@ class _StageReader:
             id=part.id,
             line=places.line(path),
             name=self.texts.text(part.name, places, f"{path}.name"),
-            goal=self.texts.text(part.goal, places, f"{path}.goal"),
+            goal=self.texts.told(part.goal, places, f"{path}.goal"),
             description=self.texts.text(part.description, places, f"{path}.description"),
             expected_outputs=part.expected_outputs,
-            focus=self.texts.text(part.focus, places, f"{path}.focus"),
+            focus=self.texts.told(part.focus, places, f"{path}.focus"),
+            todo=self.texts.told(part.todo, places, f"{path}.todo"),
             when=self.texts.rule(part.when, places, f"{path}.when"),
             seconds=self.texts.inline(seconds, Kind.RULE, places, f"{path}.seconds"),
             done=self.texts.text(part.done, places, f"{path}.done"),
@@ -182,8 +197,8 @@ class _StageReader:
         common = PlaybookBehavior(
             file=places.file,
             line=places.line(path),
-            goal=self.texts.text(part.goal, places, f"{path}.goal"),
-            focus=self.texts.text(part.focus, places, f"{path}.focus"),
+            goal=self.texts.told(part.goal, places, f"{path}.goal"),
+            focus=self.texts.told(part.focus, places, f"{path}.focus"),
             when=(when,) if when is not None else (),
             written_by=part.written_by or author,
         )
@@ -208,13 +223,30 @@ class _StageReader:
             common,
             expected=part.expected,
             validate=part.checked,
-            promotions=part.promotions,
+            promotions=tuple(
+                self._promotion(each, places, f"{path}.promotions.{index}")
+                for index, each in enumerate(part.promotions)
+            ),
             context_filter=part.context_filter,
+            produced=self._produced(part.outputs_produced, places, f"{path}.outputs_produced"),
             verify=tuple(verify),
             actions=last.actions,
             on_error=actions.plain(part.on_error, f"{path}.on_error"),
         )
         return [*parts, final]
+
+    def _promotion(self, part: PromotionPart, places: Places, path: str) -> PlaybookPromotion:
+        promotion = Promotion(
+            variable=part.variable, artifact_id=part.artifact_id, keep_name=part.keep_name or None, parent=part.parent
+        )
+        return PlaybookPromotion(promotion, self.texts.told(part.description, places, f"{path}.description"))
+
+    def _produced(self, part: ProducedPart, places: Places, path: str) -> Produced:
+        return Produced(
+            modified_features=self.texts.rule(part.modified_features, places, f"{path}.modified_features"),
+            validation=self.texts.text(part.validation, places, f"{path}.validation"),
+            findings=self.texts.text(part.findings, places, f"{path}.findings"),
+        )
 
 
 def _load(files: PlaybookFiles, name: str, problems: Found) -> Marked | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from notebook_bcc.errors import MessageInvalid, sentence
 from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.playbook.book import Text
-from notebook_bcc.playbook.parts import RulePart, TextPart
+from notebook_bcc.playbook.parts import RulePart, TextPart, ToldPart
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 
 # (file:line, problem)
@@ -56,6 +56,19 @@ class TextReader:
                 if part.get(each)
             }
         return Text({each: template for each, template in read.items() if template is not None})
+
+    def told(self, part: ToldPart, places: Places, path: str) -> Text:
+        """A text, or several of which the first is said that the facts suffice for."""
+        if isinstance(part, str | dict):
+            return self.text(part, places, path)
+        read = [self.text(each, places, f"{path}.{index}") for index, each in enumerate(part)]
+        if not read:
+            places.say(path, "a list of texts needs one")
+            return Text()
+        text = read[-1]
+        for richer in reversed(read[:-1]):
+            text = replace(richer, plainer=text)
+        return text
 
     def rule(self, part: RulePart | None, places: Places, path: str) -> Template | None:
         """A rule; true and false may be written without quotes."""

@@ -27,7 +27,7 @@ Shot = Annotated[ShotType, BeforeValidator(_shot_type)]
 
 
 class ActionMetadata(Message):
-    """What an action says about the cell it makes."""
+    """What an action says about the cell it makes. `once`: what the cell does outside must not be done again."""
 
     is_step: bool = False
     is_chapter: bool = False
@@ -38,6 +38,7 @@ class ActionMetadata(Message):
     section_number: int | None = None
     finished_thinking: bool = False
     thinking_text: str | None = None
+    once: bool = False
     extra: dict[str, Any] = Field(default_factory=dict)
 
 

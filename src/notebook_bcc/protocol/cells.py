@@ -22,10 +22,13 @@ ABSTRACT = "abstract"
 ABSTRACT_PARTS = ("learnt", "score", "trust")
 # The key of the bars that are drawn beside such a text: a list of labels, lengths and what stands at their end.
 BARS = "bars"
-# The key of one that names what a cell only asks, and of one that lists what a later cell has said: what was asked and
-# said is not delivered.
+# The key of the notes that say where the numbers of a text came from.
+NUMBERS = "numbers"
+# The key of one that names what a cell only asks, and of one that lists the probes that a later cell replaces: they are
+# not delivered. Journals and playbooks of earlier versions have the second under another name.
 PROBE = "probe"
-SETTLES = "settles"
+REPLACES = "replaces"
+FORMER_REPLACES = "settles"
 # The key of an action's metadata with the tags that Jupyter's tools know a cell by, such as papermill's `parameters`.
 TAGS = "tags"
 # The key of a delivered code cell that was never executed, and the tag by which nbclient leaves it out too.
@@ -34,6 +37,8 @@ SKIP_EXECUTION = "skip-execution"
 # The keys under which a code cell keeps what its last `exec` asked for.
 AUTO_DEBUG = "auto_debug"
 KEEP_DEBUG_BUTTON = "keep_debug_button_visible"
+# The key of a cell with effects outside: it is executed again by a person's word alone.
+ONCE = "once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,41 @@ class Bar:
         match found:
             case [label, int() | float() as length, value] if 0 <= length <= 1:
                 return cls(str(label), float(length), str(value))
+            case _:
+                return None
+
+
+def replaced_probes(extra: Mapping[str, Any]) -> tuple[str, ...]:  # Any: JSON of an action
+    """The probes that a cell with this extra metadata replaces."""
+    names = extra.get(REPLACES, extra.get(FORMER_REPLACES))
+    if not isinstance(names, list | tuple):
+        return ()
+    return tuple(name for name in names if isinstance(name, str) and name)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberNote:
+    """Where a number or a comparative of a text came from.
+
+    `variable` is a path in the facts of the planner, such as `v.score.value`, or an expression of such paths. `cell` is
+    the code cell that assigned it, where the client knows. `text` stands between `start` and `end` of the cell's
+    source; a note whose text is `bars` speaks of what is drawn beside it.
+    """
+
+    text: str
+    variable: str
+    cell: str = ""
+    start: int = 0
+    end: int = 0
+
+    @classmethod
+    def read(cls, found: Any) -> NumberNote | None:  # Any: JSON of an action
+        """The note, or None where there is none."""
+        match found:
+            case {"text": str() as text, "variable": str() as variable}:
+                cell, start, end = found.get("cell"), found.get("start"), found.get("end")
+                place = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
+                return cls(text, variable, cell if isinstance(cell, str) else "", *place)
             case _:
                 return None
 
@@ -80,6 +120,11 @@ class Cell:
         return self.type is CellType.CODE and self.metadata.get(NOT_EXECUTED) is True
 
     @property
+    def is_once(self) -> bool:
+        """Whether what the cell does outside must not be done again."""
+        return self.metadata.get(ONCE) is True
+
+    @property
     def is_folded(self) -> bool:
         """Whether only the outputs are shown until a reader asks for the code."""
         return self._asks_for(FOLDED) or bool(self.probe)
@@ -91,12 +136,9 @@ class Cell:
         return name if isinstance(name, str) else ""
 
     @property
-    def settles(self) -> tuple[str, ...]:
+    def replaces(self) -> tuple[str, ...]:
         """The probes whose findings stand in this cell, so that a reader needs them no more."""
-        names = self._extra.get(SETTLES)
-        if not isinstance(names, list | tuple):
-            return ()
-        return tuple(name for name in names if isinstance(name, str) and name)
+        return replaced_probes(self._extra)
 
     @property
     def is_abstract(self) -> bool:
@@ -115,6 +157,13 @@ class Cell:
         found = self._extra.get(BARS)
         made = [Bar.read(one) for one in found] if isinstance(found, list | tuple) else []
         return tuple(bar for bar in made if bar is not None)
+
+    @property
+    def numbers(self) -> tuple[NumberNote, ...]:
+        """Where the numbers of this text came from."""
+        found = self._extra.get(NUMBERS)
+        made = [NumberNote.read(one) for one in found] if isinstance(found, list | tuple) else []
+        return tuple(note for note in made if note is not None)
 
     def _asks_for(self, name: str) -> bool:
         return self._extra.get(name) is True

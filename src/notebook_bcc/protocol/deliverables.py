@@ -52,14 +52,15 @@ class Deliverable(Message):
 
 
 class AnswerItem(Message):
-    """What came of one deliverable. `value` is a value as the run recorded it, a large one as its summary; `problem`
-    says why it does not count."""
+    """What came of one deliverable. `value` is a value as the run recorded it, or wrote it to `values/NAME.json`; one
+    that is too large is a summary, and `file` the path of that file. `problem` says why it does not count."""
 
     name: str
     kind: DeliverableKind = DeliverableKind.VALUE
     description: str = ""
     produced: bool = False
     value: Any | None = None  # Any: JSON
+    file: str | None = None
     problem: str | None = None
 
 

@@ -41,7 +41,8 @@ class Policies(_JournalValue):
 
 class Limits(_JournalValue):
     """Where a run ends although its goal is not reached. Zero means no limit. Those that stop the run are marked;
-    they give way when a person goes on. The others bound one cell, one kernel or one repair.
+    they give way when a person goes on. The others bound one cell, one kernel or one repair: `memory_bytes` and
+    `processes` are those of a kernel with all that it has started, `disk_bytes` is what its working directory holds.
 
     What begins with `model_` is what language models may take in all; `model_seconds` is the time they are waited for.
     """
@@ -52,6 +53,9 @@ class Limits(_JournalValue):
     run_seconds: Annotated[float, _STOPS] = 0.0
     cell_seconds: float = 0.0
     output_bytes: int = 10_000_000
+    memory_bytes: int = 0
+    processes: int = 0
+    disk_bytes: int = 0
     kernel_restarts: int = 3
     debug_attempts: int = 3
     model_tokens: Annotated[int, _STOPS] = 0

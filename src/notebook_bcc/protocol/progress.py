@@ -15,11 +15,16 @@ PROGRESS_MIME: Final = "application/vnd.notebook-bcc.progress+json"
 
 
 class WorkProgress(Message):
-    """How far a long piece of work is. `done` and `of` count its parts, whatever they are; None: not known."""
+    """How far a long piece of work is. `done` and `of` count its parts, whatever they are; None: not known.
+
+    `seconds` is how long it has taken so far. Memory and CPU are those of the kernel with all that it has
+    started; 100 % is one processor.
+    """
 
     what: str
     done: int | None = Field(default=None, ge=0)
     of: int | None = Field(default=None, ge=0)
+    seconds: float | None = Field(default=None, ge=0)
     seconds_left: float | None = Field(default=None, ge=0)
     memory_bytes: int | None = Field(default=None, ge=0)
     cpu_percent: float | None = Field(default=None, ge=0)

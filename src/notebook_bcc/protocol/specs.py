@@ -129,8 +129,57 @@ class NoSandboxSpec(_Spec):
         return self.kind
 
 
-# With a second kind: Annotated[NoSandboxSpec | ..., Field(discriminator="kind")].
-SandboxSpec = NoSandboxSpec
+class _Confining(_Spec):
+    """Cells may use their working directory, and read their inputs, the system and the interpreter; nothing else.
+    `network`: they share the network of the machine."""
+
+    network: bool = False
+
+    def __str__(self) -> str:
+        kind = type(self).model_fields["kind"].default
+        return f"{kind} with the network" if self.network else str(kind)
+
+
+class BubblewrapSandboxSpec(_Confining):
+    """In namespaces of their own."""
+
+    kind: Literal["bubblewrap"] = "bubblewrap"
+
+
+class LandlockSandboxSpec(_Confining):
+    """By rules of the system for files, sockets and system calls."""
+
+    kind: Literal["landlock"] = "landlock"
+
+
+SandboxSpec = Annotated[
+    NoSandboxSpec | BubblewrapSandboxSpec | LandlockSandboxSpec,
+    Field(discriminator="kind"),
+]
+UNCONFINED: Final = NoSandboxSpec()
+ConfiningKind = Literal["bubblewrap", "landlock"]
+_RUNGS: Final[tuple[ConfiningKind, ...]] = ("bubblewrap", "landlock")
+
+
+def is_confined(spec: SandboxSpec) -> bool:
+    """Whether cells are kept in a sandbox at all."""
+    return spec.kind != UNCONFINED.kind
+
+
+def has_network(spec: SandboxSpec) -> bool:
+    """Whether cells can reach other machines."""
+    return not isinstance(spec, _Confining) or spec.network
+
+
+def confined_by(rung: ConfiningKind, *, network: bool) -> SandboxSpec:
+    """The sandbox of this kind."""
+    return BubblewrapSandboxSpec(network=network) if rung == "bubblewrap" else LandlockSandboxSpec(network=network)
+
+
+def sandbox_of_text(text: str) -> SandboxSpec:
+    """The sandbox that a notebook names; none for a text that is no such name."""
+    made = [confined_by(rung, network=network) for rung in _RUNGS for network in (False, True)]
+    return next((one for one in made if str(one) == text), UNCONFINED)
 
 
 class SqliteJournalSpec(_Spec):

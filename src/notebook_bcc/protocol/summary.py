@@ -17,6 +17,7 @@ class Summary(Message):
     """A score with what it must be read beside: its uncertainty, and what a forecast without any learning reaches.
 
     `typical_error` is the mean absolute error in the target's own unit, for a measure that is in another one.
+    `better_than_naive` is None where neither that nor the contrary is shown; a summary may also say nothing about it.
     """
 
     metric: str
@@ -24,4 +25,5 @@ class Summary(Message):
     interval_95: tuple[Finite, Finite] | None = None
     naive_forecast: Finite | None = None
     typical_error: Finite | None = None
+    better_than_naive: bool | None = None
     target: str | int | float | None = None

@@ -30,16 +30,21 @@ class Artifact(Message):
 
 
 class Promotion(Message):
-    """The request to promote a temporary variable."""
+    """The request to promote a variable. With `keep_name` it is registered and stays as it is in the kernel.
+
+    `parent` is the artifact that it was made of; the parent of a renamed variable is its temporary.
+    """
 
     variable: str = Field(min_length=1)
     artifact_id: str = Field(pattern=r"^[^@]+@[^@]+$")
     description: str = ""
+    keep_name: bool | None = None
+    parent: str | None = None
 
     @property
     def variable_name(self) -> str:
-        """The name the artifact has in the kernel: `df_imputed@iter3` is `df_imputed_iter3`."""
-        return self.artifact_id.replace("@", "_")
+        """The name in the kernel: `df_imputed@iter3` is `df_imputed_iter3`, unless the variable keeps its own."""
+        return self.variable if self.keep_name else self.artifact_id.replace("@", "_")
 
 
 class OutputsTrackingSpec(Message):

@@ -6,19 +6,34 @@ import asyncio
 import math
 import socket
 from collections.abc import Callable
+from typing import Protocol
 
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from notebook_bcc.errors import SettingsInvalid
-from notebook_bcc.server.app import App
 from notebook_bcc.server.connections import bounded_connections
+from notebook_bcc.server.settings import ServerSettings
 
 _BACKLOG = 512
 # For the last words to clients, before uvicorn cancels what is left.
 _LAST_SECONDS = 2
 
 
-async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: float = 10.0) -> None:
+class Service(Protocol):
+    """An ASGI application that knows where it listens, and ends its answers when it is closed."""
+
+    @property
+    def settings(self) -> ServerSettings: ...
+
+    async def close(self) -> None:
+        """Stop every answer that is being given."""
+        ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+async def serve(app: Service, *, ready: Callable[[str], None] | None = None, grace: float = 10.0) -> None:
     """Answer until SIGINT or SIGTERM, or until this task is cancelled; then let answers end for `grace` seconds.
 
     Listens on `app.settings.host` and `port`; port 0 takes a free one. `ready` is told the address, such as
@@ -51,7 +66,7 @@ async def serve(app: App, *, ready: Callable[[str], None] | None = None, grace: 
 class _Server(uvicorn.Server):
     """Says when it is ready, and stops the answers that outlast the grace."""
 
-    def __init__(self, config: uvicorn.Config, app: App, *, grace: float, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: Service, *, grace: float, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._app = app
         self._grace = grace

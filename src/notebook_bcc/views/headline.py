@@ -27,6 +27,11 @@ def headline(summary: Summary, words: Words) -> str:
     if summary.typical_error is not None:
         error = number(summary.typical_error, _decimals_of(summary.typical_error, _DIGITS))
         text += words("result_error", error=error)
+    # A reader of this line alone must not take a useless model for a good one.
+    if summary.better_than_naive is False:
+        text += words("result_no_better")
+    elif summary.better_than_naive is None and "better_than_naive" in summary.model_fields_set:
+        text += words("result_not_shown")
     return text
 
 

@@ -14,6 +14,9 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ArtifactPromoted,
     CellRerun,
+    CheckpointLoaded,
+    CheckpointRejected,
+    CheckpointSkipped,
     EventRefused,
     KernelAbandoned,
     KernelAttached,
@@ -86,7 +89,9 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
             yield NarrationLine(text, "warning", 1, lasting=True)
         case ArtifactPromoted() as record:
             artifact = record.artifact
-            text = words("promoted", artifact=artifact.artifact_id, variable=artifact.parent or artifact.variable_name)
+            # One that keeps its name has another artifact for a parent.
+            temporary = artifact.parent if record.cell is not None else None
+            text = words("promoted", artifact=artifact.artifact_id, variable=temporary or artifact.variable_name)
             yield NarrationLine(text, depth=3)
         case PromotionFailed() as record:
             text = words("not_promoted", artifact=record.artifact_id, error=one_line(record.error))
@@ -100,6 +105,8 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
             yield NarrationLine(words("update_dropped", reason=one_line(record.reason)), "warning", 1, lasting=True)
         case KernelStarted() | KernelAttached() | KernelAbandoned() | KernelLost() | CellRerun() | KernelRebuilt():
             yield from _kernel(entry, state, words)
+        case CheckpointLoaded() | CheckpointRejected() | CheckpointSkipped():
+            yield from _checkpoint(entry, words)
         case RunStopped() as record:
             yield stop_line(record, state, words)
         case _:
@@ -120,7 +127,7 @@ def _transition(record: Transitioned, state: RunState, words: Words) -> Iterator
             text = words("step", number=number, of=len(state.stage.steps), title=one_line(state.step.title))
             yield NarrationLine(text, "info", 1)
         case Event.START_BEHAVIOR | Event.NEXT_BEHAVIOR:
-            focus = one_line(state.behaviors.focus or state.behaviors.goal)
+            focus = one_line(state.behaviors.goal or state.behaviors.focus)
             key = "behavior_focus" if focus else "behavior"
             text = words(key, number=state.position.iteration, focus=focus)
             more = state.planner_context.estimated_remaining
@@ -161,7 +168,8 @@ def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
         case KernelStarted() as record:
             yield NarrationLine(words("kernel_started", name=record.name), depth=1)
             if not state.kernel.up:
-                yield NarrationLine(words("rebuilding", of=len(state.kernel.steps)), "head", 1, lasting=True)
+                key = "restoring" if state.checkpoints.saved else "rebuilding"
+                yield NarrationLine(words(key, of=len(state.kernel.steps)), "head", 1, lasting=True)
         case KernelAttached() as record:
             key = "kernel_followed" if record.follows else "kernel_attached"
             yield NarrationLine(words(key, name=record.name), depth=1, lasting=True)
@@ -177,8 +185,23 @@ def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
                 yield NarrationLine(text, "warning", 2, lasting=True)
         case KernelRebuilt() as record:
             count = len(record.differences)
-            text = words("rebuilt_differs" if count else "rebuilt", cells=record.cells, count=count)
+            key = "rebuilt_differs" if count else "rebuilt_loaded" if record.loaded else "rebuilt"
+            text = words(key, cells=record.cells, count=count, loaded=record.loaded)
             yield NarrationLine(text, "warning" if count else "info", 1, lasting=True)
+
+
+def _checkpoint(entry: Entry, words: Words) -> Iterator[NarrationLine]:
+    match entry.record:
+        case CheckpointLoaded() as record:
+            text = words("checkpoint_loaded", cells=record.cells, rest=record.of - record.cells)
+            yield NarrationLine(text, depth=1, lasting=True)
+        case CheckpointRejected() as record:
+            yield NarrationLine(
+                words("checkpoint_rejected", reason=one_line(record.reason)), "warning", 1, lasting=True
+            )
+        case CheckpointSkipped() as record:
+            key = "no_checkpoints" if record.never else "checkpoint_skipped"
+            yield NarrationLine(words(key, reason=one_line(record.reason)), depth=1, lasting=record.never)
 
 
 def stop_line(record: RunStopped, state: RunState, words: Words) -> NarrationLine:

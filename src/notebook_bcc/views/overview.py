@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +43,12 @@ def lacks(summary: RunSummary) -> list[str]:
     return [*said, "not verified"]
 
 
+def in_words(statuses: Sequence[str], words: Words) -> str:
+    """A status, and what a completed run has not done, in the reader's language."""
+    keys = [f"status_{one.replace(' ', '_')}" for one in statuses]
+    return words("status_between").join(words(key) for key in keys)
+
+
 def about(state: RunState, result: Summary | None) -> tuple[str, str]:
     """The data file and the target: as they were named, or as the run has found them."""
     inputs = state.planner_context.variables.get(INPUTS)
@@ -65,9 +72,21 @@ def change_lines(state: RunState) -> list[str]:
 
 
 def _waiting(state: RunState) -> dict[str, Any]:  # Any: JSON
-    """The change that waits, for machines: its number, which an answer names, and its lines."""
+    """What waits for a person, for machines: its number, which an answer names, and the change or the question."""
     lines = change_lines(state)
-    return {"waiting": {"answers": state.machine.entered, "change": lines}} if lines else {}
+    if lines:
+        return {"waiting": {"answers": state.machine.entered, "change": lines}}
+    return {"waiting": {"answers": state.judged, **question_facts(state)}} if state.question is not None else {}
+
+
+def question_facts(state: RunState) -> dict[str, Any]:  # Any: JSON
+    """The planner's question that waits, with its number; nothing where none waits."""
+    return {"question": state.question.to_dict() | {"answers": state.judged}} if state.question is not None else {}
+
+
+def question_line(state: RunState) -> str:
+    """The question that waits and its number, which an answer names; empty where none waits."""
+    return f"{state.judged} waits for an answer: {one_line(state.question.text)}" if state.question is not None else ""
 
 
 def facts_of(summary: RunSummary) -> dict[str, Any]:  # Any: JSON
@@ -121,7 +140,7 @@ def rows_of(summary: RunSummary, state: RunState, words: Words, *, typed: str) -
     holder = f" ({summary.holder})" if summary.holder is not None else ""
     return [
         ("run", summary.folder.run_id),
-        ("status", ", ".join((summary.status, *lacks(summary))) + holder),
+        ("status", in_words((summary.status, *lacks(summary)), words) + holder),
         ("reason", one_line(stopped.detail) if stopped is not None and summary.holder is None else ""),
         ("result", headline(result, words) if result is not None else ""),
         ("goal", one_line(state.goal)),
@@ -141,6 +160,7 @@ def rows_of(summary: RunSummary, state: RunState, words: Words, *, typed: str) -
         ("notebook", _notebook(summary.folder)),
         ("delivery", _delivery(summary.folder) + _whether_moved(summary.folder)),
         *_change_rows(state),
+        ("question", question_line(state)),
         ("next", _next_command(summary, state, typed)),
     ]
 

@@ -69,6 +69,24 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "rebuilding_at": ("rebuilding the kernel: cell {number} of {of}", "正在重建内核：第 {number}/{of} 个单元格"),
     "rerun_differs": ("cell {cell} gave another result: {difference}", "单元格 {cell} 的结果不同：{difference}"),
     "rerun_failed": ("cell {cell} fails now: {difference}", "单元格 {cell} 现在执行失败：{difference}"),
+    "restoring": (
+        "bringing back what {of:cell|cells} had made, from a checkpoint",
+        "正在从检查点恢复 {of} 个单元格的结果",
+    ),
+    "checkpoint_loaded": (
+        "loaded what {cells:cell|cells} had made, without running them; {rest:cell is|cells are} run again",
+        "已载入 {cells} 个单元格的结果，无需重新运行；还需重新运行 {rest} 个单元格",
+    ),
+    "checkpoint_rejected": ("a checkpoint is not used: {reason}", "检查点不可用：{reason}"),
+    "checkpoint_skipped": ("no checkpoint was made here: {reason}", "此处未保存检查点：{reason}"),
+    "no_checkpoints": (
+        "no checkpoints are made, so that a lost kernel is rebuilt by running its cells again: {reason}",
+        "不保存检查点，内核丢失后只能重新运行各单元格：{reason}",
+    ),
+    "rebuilt_loaded": (
+        "the kernel is rebuilt: {loaded:cell|cells} loaded, {cells} run again, no differences",
+        "内核已重建：载入 {loaded} 个单元格的结果，重新运行 {cells} 个，无差异",
+    ),
     "rebuilt": ("the kernel is rebuilt: {cells:cell|cells}, no differences", "内核已重建：{cells} 个单元格，无差异"),
     "rebuilt_differs": (
         "the kernel is rebuilt: {cells:cell|cells}, {count:difference|differences}",
@@ -99,6 +117,8 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "result": ("result:    {headline}", "结果：    {headline}"),
     "result_interval": (" ({low} to {high})", "（{low} 至 {high}）"),
     "result_naive": (", naive {naive}", "，朴素预测 {naive}"),
+    "result_no_better": ("; NO BETTER than the naive forecast", "；不比朴素预测好"),
+    "result_not_shown": ("; NOT SHOWN to be better than the naive forecast", "；没有证据表明好于朴素预测"),
     "result_error": ("; off by {error} on average", "；平均误差 {error}"),
     "notebook": ("notebook:  {path}", "笔记本：  {path}"),
     "server_copy": ("on server: {place}", "服务器上：{place}"),
@@ -107,6 +127,53 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "files_in": ("files in   {path}", "文件位于：{path}"),
     "file": ("  {size:>9}  {name}", "  {size:>9}  {name}"),
     "more_files": ("             and {count} more", "             另有 {count} 个"),
+    "no_runs": (
+        "no runs in {root}; `nbcc run DATA.csv` or `nbcc run SCRIPT.yaml` makes one",
+        "{root} 中没有运行；可用 `nbcc run DATA.csv` 或 `nbcc run SCRIPT.yaml` 新建",
+    ),
+    "older_runs": (
+        "{count:older run is|older runs are} not shown; --limit 0 shows all",
+        "另有 {count} 个较早的运行未显示；--limit 0 可显示全部",
+    ),
+    "status_between": (", ", "，"),
+    "status_running": ("running", "进行中"),
+    "status_completed": ("completed", "已完成"),
+    "status_failed": ("failed", "失败"),
+    "status_cancelled": ("cancelled", "已取消"),
+    "status_limit": ("limit", "达到上限"),
+    "status_paused": ("paused", "已暂停"),
+    "status_waiting": ("waiting", "等待答复"),
+    "status_interrupted": ("interrupted", "被中断"),
+    "status_killed": ("killed", "进程已终止"),
+    "status_broken": ("broken", "已损坏"),
+    "status_answered": ("answered", "已回答"),
+    "status_not_answered": ("not answered", "未能回答"),
+    "status_not_verified": ("not verified", "未验证"),
+    "status_not_verified_yet": ("not verified yet", "尚未验证"),
+    "row_run": ("run", "运行"),
+    "row_status": ("status", "状态"),
+    "row_score": ("score (naive)", "得分（朴素）"),
+    "row_reason": ("reason", "原因"),
+    "row_result": ("result", "结果"),
+    "row_goal": ("goal", "目标"),
+    "row_data": ("data", "数据"),
+    "row_target": ("target", "目标列"),
+    "row_state": ("state", "状态机"),
+    "row_stage": ("stage", "阶段"),
+    "row_step": ("step", "步骤"),
+    "row_behavior": ("behavior", "行为"),
+    "row_steps": ("steps", "步骤数"),
+    "row_actions": ("actions", "动作"),
+    "row_cells": ("cells", "单元格"),
+    "row_time": ("time", "用时"),
+    "row_models": ("models", "模型"),
+    "row_started": ("started", "开始于"),
+    "row_last": ("last", "最近"),
+    "row_notebook": ("notebook", "笔记本"),
+    "row_delivery": ("delivery", "交付"),
+    "row_change": ("change", "变更"),
+    "row_question": ("question", "问题"),
+    "row_next": ("next", "下一步"),
     "question": ("the planner asks: {text}", "规划器提问：{text}"),
     "option": ("  {number}. {option}", "  {number}. {option}"),
     "choose": ("Number or name (empty: answer later): ", "请输入编号或名称（直接回车表示稍后回答）："),
@@ -119,6 +186,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "如需包含，请运行 nbcc export {run} --all --to ipynb",
     ),
     "progress_part": ("{done} of {of}", "{done}/{of}"),
+    "progress_seconds": ("{seconds} s so far", "已用 {seconds} 秒"),
     "progress_memory": ("{megabytes} MB", "内存 {megabytes} MB"),
     "progress_cpu": ("CPU {percent}%", "CPU {percent}%"),
     "verifying": (
@@ -185,6 +253,12 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "{url} answers planning and generating requests from {source}; Ctrl-C stops it",
         "{url} 正在依据 {source} 应答规划与生成请求；按 Ctrl-C 停止",
     ),
+    "page_at": (
+        "the page is at {url} ; Ctrl-C closes it, and no run",
+        "页面地址：{url} ；按 Ctrl-C 关闭页面，不影响任何运行",
+    ),
+    "page_stays": ("the page stays open; Ctrl-C closes it", "页面保持打开；按 Ctrl-C 关闭"),
+    "page_for_watchers": ("for people who may only look on: {url}", "仅供旁观者使用：{url}"),
     "token": ("token (shown once, kept nowhere): {token}", "令牌（仅显示一次，不会保存）：{token}"),
     "unencrypted": (
         "warning: requests and the token travel unencrypted; put a server with TLS in front of this one",
@@ -250,6 +324,8 @@ class Words:
         if progress.done is not None:
             counted = {"done": progress.done, "of": progress.of}
             parts.append(str(progress.done) if progress.of is None else self("progress_part", **counted))
+        if progress.seconds is not None:
+            parts.append(self("progress_seconds", seconds=round(progress.seconds)))
         if progress.seconds_left is not None:
             parts.append(self.left(progress.seconds_left))
         if progress.memory_bytes is not None:

@@ -66,11 +66,11 @@ async def conform_command(
     if token_file is not None:
         token = read_token(token_file)
     limits = KitLimits(seconds=seconds, answer_seconds=answer_seconds)
-    told = _print_json if as_json else _print_row
+    on_row = _print_json if as_json else _print_row
     try:
         async with _evidence() if kernel else contextlib.nullcontext() as evidence:
             report = await run_kit(
-                url, token=token, only=only or (), goal=goal, limits=limits, evidence=evidence, told=told
+                url, token=token, only=only or (), goal=goal, limits=limits, evidence=evidence, on_row=on_row
             )
     except PlannerUnreachable as error:
         print(f"nbcc: {safe(str(error))}", file=sys.stderr)

@@ -12,6 +12,7 @@ from notebook_bcc.api.options import given as given
 from notebook_bcc.api.options import settings_of as settings_of
 from notebook_bcc.errors import BccError
 from notebook_bcc.lifecycle.folder import LAST, run_folders
+from notebook_bcc.lifecycle.sandboxing import SandboxChoice
 from notebook_bcc.protocol.vocabulary import Dialect, Language
 
 
@@ -97,6 +98,25 @@ MaxActionsPerBehaviorOption = Annotated[
 ]
 MaxSecondsOption = Annotated[float | None, typer.Option("--max-seconds", min=0, help="Stop after so many seconds.")]
 CellTimeoutOption = Annotated[float | None, typer.Option("--cell-timeout", min=0, help="Seconds one cell may take.")]
+MaxMemoryOption = Annotated[
+    float | None,
+    typer.Option("--max-memory", min=0, help="Memory a kernel and what it starts may take.", metavar="GB"),
+]
+MaxProcessesOption = Annotated[
+    int | None, typer.Option("--max-processes", min=0, help="Processes a kernel may have, itself among them.")
+]
+MaxDiskOption = Annotated[
+    float | None, typer.Option("--max-disk", min=0, help="What a run's working directory may hold.", metavar="GB")
+]
+SandboxOption = Annotated[
+    SandboxChoice | None,
+    typer.Option(
+        "--sandbox",
+        help="Confine cells to the run's files, without the network: by whatever works here, by one of the two, or not "
+        "at all. Default: auto for code of a model or of another machine, off for your own script and the playbook.",
+    ),
+]
+AllowNetOption = Annotated[bool, typer.Option("--allow-net", help="In a sandbox: share the network of this machine.")]
 DialectOption = Annotated[
     Dialect | None, typer.Option("--dialect", help="What the planner speaks: v2 (default), or v1 for older ones.")
 ]

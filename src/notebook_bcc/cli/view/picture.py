@@ -228,7 +228,7 @@ def _aim(picture: Picture) -> list[Text]:
     state = picture.state
     if picture.verifying is not None or picture.rebuilding is not None or state.step is None:
         return []
-    aim = state.behaviors.focus or state.behaviors.goal or state.steps.focus or state.step.purpose
+    aim = state.behaviors.goal or state.behaviors.focus or state.steps.goal or state.step.purpose
     return [Text(one_line(aim), style="italic")] if aim else []
 
 

@@ -98,7 +98,7 @@ class PlainView(QuietView):
         self._words = words
         self._out = out or sys.stdout
         self._clock = clock
-        self._told = 0.0
+        self._said_at = 0.0
         self._telling = ""
         self._open = True
 
@@ -110,14 +110,14 @@ class PlainView(QuietView):
         self._print(f"{'':8}  {text}")
 
     def verifying(self, number: int, of: int, left: SecondsLeft | None = None) -> None:
-        if number == 1 or self._clock() - self._told >= _TELL_SECONDS:
-            self._told = self._clock()
+        if number == 1 or self._clock() - self._said_at >= _TELL_SECONDS:
+            self._said_at = self._clock()
             about = f" ({self._words.left(left.cell + left.after)})" if left is not None else ""
             self.say(self._words("verifying", number=number, of=of) + about)
 
     def progress(self, progress: WorkProgress) -> None:
-        if progress.what != self._telling or self._clock() - self._told >= _TELL_SECONDS:
-            self._telling, self._told = progress.what, self._clock()
+        if progress.what != self._telling or self._clock() - self._said_at >= _TELL_SECONDS:
+            self._telling, self._said_at = progress.what, self._clock()
             self.say(self._words.progress(progress))
 
     def _print(self, text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from notebook_bcc.engine.actions.content import clean_content, clean_heading
 from notebook_bcc.engine.actions.context import ActionContext
+from notebook_bcc.engine.actions.number_notes import with_cells
 from notebook_bcc.errors import ActionRefused
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.protocol.actions import (
@@ -25,7 +26,7 @@ from notebook_bcc.protocol.actions import (
     UpdateTitle,
     UpdateWorkflow,
 )
-from notebook_bcc.protocol.cells import AUTO_DEBUG, KEEP_DEBUG_BUTTON
+from notebook_bcc.protocol.cells import AUTO_DEBUG, KEEP_DEBUG_BUTTON, ONCE
 from notebook_bcc.protocol.vocabulary import CellType, Event, ShotType
 
 _SUMMARY_CHARS = 80
@@ -38,7 +39,10 @@ async def add(context: ActionContext, action: Add) -> None:
     shot = action.shot_type or ShotType.DIALOGUE
     content = clean_content(action.content, shot)
     cell_type = CellType.CODE if shot is ShotType.ACTION else CellType.MARKDOWN
-    context.add_cell(cell_type, content, cell_id=action.store_id, metadata=_cell_metadata(shot, action.metadata))
+    metadata = _cell_metadata(shot, action.metadata)
+    if "extra" in metadata:
+        metadata["extra"] = with_cells(metadata["extra"], context.assigned)
+    context.add_cell(cell_type, content, cell_id=action.store_id, metadata=metadata)
     if action.metadata is not None and (action.metadata.is_section or action.metadata.is_chapter):
         context.changes.metadata = action.metadata
     if cell_type is CellType.MARKDOWN:
@@ -54,6 +58,8 @@ async def execute(context: ActionContext, action: Exec) -> None:
     asked = {AUTO_DEBUG: action.auto_debug, KEEP_DEBUG_BUTTON: action.keep_debug_button_visible}
     if changed := {name: one for name, one in asked.items() if one != bool(cell.metadata.get(name))}:
         context.change_cell(cell.id, metadata=changed)
+    if action.metadata is not None and action.metadata.once and not cell.is_once:
+        context.change_cell(cell.id, metadata={ONCE: True})
     await context.run_cell(cell.id, keep_effects=action.need_output, auto_debug=action.auto_debug)
 
 

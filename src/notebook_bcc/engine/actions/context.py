@@ -28,6 +28,21 @@ class ExecutionLimits:
     debug_attempts: int = 3
 
 
+@dataclass(frozen=True, slots=True)
+class ActionServices:
+    """What every action of a run may use, its nested ones included.
+
+    `repair` asks the planner for other source, `problem_of` says why the plan cannot be changed so, `on_output` hears
+    what a cell prints while it runs.
+    """
+
+    kernel: Kernel
+    limits: ExecutionLimits
+    repair: Repair
+    problem_of: Callable[[PlanProposal], str]
+    on_output: Callable[[str, Output], None]
+
+
 @dataclass
 class Changes:
     """What one action has changed so far: the fields of its ActionCompleted."""
@@ -75,11 +90,8 @@ class ActionContext:
         action_id: str,
         document: Document,
         variables: Mapping[str, Any],
-        kernel: Kernel,
-        limits: ExecutionLimits,
-        repair: Repair,
-        problem_of: Callable[[PlanProposal], str],
-        on_output: Callable[[str, Output], None],
+        assigned: Mapping[str, str],
+        services: ActionServices,
     ) -> None:
         self.action_id = action_id
         self.document = document
@@ -87,11 +99,8 @@ class ActionContext:
         self.result: Any = None
         self.skipped = ""
         self._variables = variables
-        self._kernel = kernel
-        self._limits = limits
-        self._repair = repair
-        self._problem_of = problem_of
-        self._on_output = on_output
+        self._assigned = assigned
+        self._services = services
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -101,6 +110,17 @@ class ActionContext:
             return self._variables
         kept = {name: value for name, value in self._variables.items() if name not in removed}
         return {**kept, **changed}
+
+    @property
+    def assigned(self) -> Mapping[str, str]:
+        """The cell that each variable has its value from, the newest variable last."""
+        ran = self.changes.executed
+        new = dict.fromkeys(self.changes.variables, ran) if ran is not None else {}
+        return (
+            {**{name: cell for name, cell in self._assigned.items() if name not in new}, **new}
+            if new
+            else self._assigned
+        )
 
     def refuse(self, name: str, error: str) -> None:
         """Note that the action failed, for the journal, the effects and the feedback."""
@@ -149,7 +169,7 @@ class ActionContext:
 
     def propose(self, proposal: PlanProposal) -> None:
         """Put a change of the plan forward. Raises ActionRefused when it cannot be made."""
-        problem = self._problem_of(proposal)
+        problem = self._services.problem_of(proposal)
         if problem:
             raise ActionRefused(problem)
         self.changes.proposal = proposal
@@ -162,6 +182,7 @@ class ActionContext:
         cell = self.code_cell(cell_id)
         execution = await self._execute(cell.id, cell.source)
         attempt = 0
+        auto_debug = auto_debug and not self.document.cell(cell.id).is_once
         while auto_debug and execution.error is not None and not self.changes.kernel_died:
             attempt += 1
             repaired = await self._repaired(cell.id, execution, attempt)
@@ -175,10 +196,10 @@ class ActionContext:
     async def _execute(self, cell_id: str, source: str) -> Execution:
         self.changes.executed = cell_id
         try:
-            return await self._kernel.execute(
+            return await self._services.kernel.execute(
                 source,
-                time_limit=self._limits.cell_seconds,
-                on_output=lambda output: self._on_output(cell_id, output),
+                time_limit=self._services.limits.cell_seconds,
+                on_output=lambda output: self._services.on_output(cell_id, output),
             )
         except KernelDied as death:
             self.changes.kernel_died = True
@@ -188,7 +209,7 @@ class ActionContext:
 
     async def _repaired(self, cell_id: str, execution: Execution, attempt: int) -> str | None:
         error = execution.error
-        if error is None or attempt > self._limits.debug_attempts:
+        if error is None or attempt > self._services.limits.debug_attempts:
             return None
         source = self.document.cell(cell_id).source
         wanted = RepairWanted(
@@ -199,7 +220,7 @@ class ActionContext:
             traceback=error.traceback,
             attempt=attempt,
         )
-        repaired = await self._repair(wanted)
+        repaired = await self._services.repair(wanted)
         self._note_variables(execution)
         self.changes.repairs.append(
             RepairTried(

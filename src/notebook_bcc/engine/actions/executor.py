@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits, code_cell
+from notebook_bcc.engine.actions.context import ActionContext, ActionServices, ExecutionLimits, code_cell
+from notebook_bcc.engine.actions.heartbeat import Heartbeat
 from notebook_bcc.engine.actions.nesting import NestingContext
 from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
 from notebook_bcc.engine.actions.registry import ActionRegistry
@@ -25,11 +26,11 @@ from notebook_bcc.journal.records import (
     Transitioned,
     Warned,
 )
-from notebook_bcc.kernel.interface import Kernel
+from notebook_bcc.kernel.interface import Kernel, may_be_left
 from notebook_bcc.protocol.actions import WITHOUT_KERNEL, Action, EndPhase, Exec, action_name, parse_action
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.messages import RepairWanted
-from notebook_bcc.protocol.progress import WorkProgress, is_progress, progress_of
+from notebook_bcc.protocol.progress import WorkProgress, progress_of
 from notebook_bcc.protocol.vocabulary import Event, State
 
 Batch = tuple[Record, ...]
@@ -73,12 +74,15 @@ class ActionExecutor:
             yield (KernelLost(cause="it ended while no cell was running"),)
             return
         partial = PartialOutputs(received.action_id, timer=self._timer)
+        heartbeat = Heartbeat(self._kernel, _what(state), timer=self._timer, tell=self._on_progress)
         running = asyncio.create_task(self._in_time(state, received, partial))
         try:
             while not running.done():
                 await asyncio.wait((running,), timeout=_LOOK_EVERY)
                 if not running.done() and (printed := partial.taken()) is not None:
                     yield (printed,)
+                if not running.done():
+                    await heartbeat.look(partial.heard_at)
             yield running.result()
         except asyncio.CancelledError:
             # The kernel interrupts its cell now.
@@ -100,6 +104,8 @@ class ActionExecutor:
             if not time_left.expired():
                 raise
             again = "the action under way was left and is carried out anew on resume: give it the seconds it needs"
+            if may_be_left(self._kernel):
+                again = "the cell under way goes on in its kernel, and a resume takes up what comes of it"
             return (RunStopped(reason="limit", detail=f"{time_is_up(state.limits)}; {again}"),)
 
     async def complete_without_kernel(self, state: RunState, received: ActionReceived) -> Batch:
@@ -123,10 +129,7 @@ class ActionExecutor:
             await self._registry.handle(context, action)
 
     def _context(self, state: RunState, received: ActionReceived, partial: PartialOutputs) -> NestingContext:
-        return NestingContext(
-            action_id=received.action_id,
-            document=state.document,
-            variables=state.variables,
+        services = ActionServices(
             kernel=self._kernel,
             limits=ExecutionLimits(
                 cell_seconds=state.limits.cell_seconds or None, debug_attempts=state.limits.debug_attempts
@@ -134,13 +137,19 @@ class ActionExecutor:
             repair=lambda wanted: self._repair(state, wanted),
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=lambda cell_id, output: self._printed(cell_id, output, partial),
+        )
+        return NestingContext(
+            action_id=received.action_id,
+            document=state.document,
+            variables=state.variables,
+            assigned=state.kernel.assigned,
+            services=services,
             carry_out=lambda context, step: self._carry_out(state, context, step),
         )
 
     def _printed(self, cell_id: str, output: Output, partial: PartialOutputs) -> None:
-        if not is_progress(output):
-            partial.note(cell_id, output)
-        elif (progress := progress_of(output)) is not None:
+        partial.note(cell_id, output)
+        if (progress := progress_of(output)) is not None:
             self._on_progress(progress)
 
     def _understood(self, context: ActionContext, state: RunState, received: Any) -> Action | None:
@@ -182,22 +191,23 @@ def _current_step(state: RunState) -> str:
     return f"the current one is {here!r}" if here is not None else "there is no current one"
 
 
-def source_of_exec(state: RunState) -> str | None:
-    """What the action under way has the kernel run first, where that is known: of an exec, its cell."""
+def _what(state: RunState) -> str:
+    """The action under way, in a word for people."""
     received = state.behavior.current
     if received is None:
-        return None
+        return ""
     try:
         action = parse_action(received.action)
-        return code_cell(state.document, action.codecell_id).source if isinstance(action, Exec) else None
+        return f"cell {code_cell(state.document, action.codecell_id).id}" if isinstance(action, Exec) else action.action
     except ActionRefused:
-        return None
+        return received.action_id
 
 
 def _seconds_left(state: RunState) -> float | None:
-    """How long the run may still go on; None: as long as it takes."""
+    """How long the run may still go on; None: as long as it takes. So may the first action after a resume: the limit
+    may have cut it off before, and would do so each time."""
     limit = state.limits.run_seconds
-    return max(1.0, limit - elapsed(state)) if limit else None
+    return max(1.0, limit - elapsed(state)) if limit and not state.action_due else None
 
 
 def _waits(state: RunState, done: ActionCompleted) -> bool:

@@ -7,14 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final
 
-from notebook_bcc.engine.actions.context import ActionContext, ExecutionLimits, Repair
+from notebook_bcc.engine.actions.context import ActionContext, ActionServices
 from notebook_bcc.engine.actions.results import result_of
 from notebook_bcc.errors import ActionRefused
-from notebook_bcc.journal.records import PlanProposal
-from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.actions import ActionBase, action_name
-from notebook_bcc.protocol.cells import Output
 
 # An action that carries itself out again, without end, is stopped here.
 _DEEPEST: Final = 50
@@ -36,23 +33,13 @@ class NestingContext(ActionContext):
         action_id: str,
         document: Document,
         variables: Mapping[str, Any],
-        kernel: Kernel,
-        limits: ExecutionLimits,
-        repair: Repair,
-        problem_of: Callable[[PlanProposal], str],
-        on_output: Callable[[str, Output], None],
+        assigned: Mapping[str, str],
+        services: ActionServices,
         carry_out: CarryOut,
         depth: int = 0,
     ) -> None:
         super().__init__(
-            action_id=action_id,
-            document=document,
-            variables=variables,
-            kernel=kernel,
-            limits=limits,
-            repair=repair,
-            problem_of=problem_of,
-            on_output=on_output,
+            action_id=action_id, document=document, variables=variables, assigned=assigned, services=services
         )
         self._carry_out = carry_out
         self._depth = depth
@@ -99,11 +86,8 @@ class NestingContext(ActionContext):
             action_id=f"{self.action_id}.{self._nested}",
             document=self.document,
             variables=self.variables,
-            kernel=self._kernel,
-            limits=self._limits,
-            repair=self._repair,
-            problem_of=self._problem_of,
-            on_output=self._on_output,
+            assigned=self.assigned,
+            services=self._services,
             carry_out=self._carry_out,
             depth=self._depth + 1,
         )

@@ -28,6 +28,8 @@ class PartialOutputs:
         self._action_id = action_id
         self._timer = timer
         self._began = timer()
+        self.heard_at = self._began
+        """When the cell said something, or told how far it is."""
         self._due = self._began + _EVERY_SECONDS
         self._cell_id = ""
         self._lines = ""
@@ -36,6 +38,7 @@ class PartialOutputs:
 
     def note(self, cell_id: str, output: Output) -> None:
         """Remember the stream text of an output, bounded."""
+        self.heard_at = self._timer()
         self._cell_id = cell_id
         text = output.get("text") if output.get("output_type") == "stream" else None
         if isinstance(text, str):

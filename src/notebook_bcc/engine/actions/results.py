@@ -11,25 +11,25 @@ from notebook_bcc.protocol.actions import BUILTIN_ACTIONS
 
 def result_of(context: ActionContext, done: ActionCompleted) -> dict[str, Any]:
     """Always `success`, `action_id` and `action`, the rest where there is something to tell."""
-    told: dict[str, Any] = {"success": done.success, "action_id": done.action_id, "action": done.action}
+    answer: dict[str, Any] = {"success": done.success, "action_id": done.action_id, "action": done.action}
     if done.error is not None:
-        told |= {"error": done.error, "error_name": done.error_name}
+        answer |= {"error": done.error, "error_name": done.error_name}
     if context.skipped:
-        told |= {"skipped": True, "warning": context.skipped}
+        answer |= {"skipped": True, "warning": context.skipped}
     if done.cells:
-        told["cell_id"] = done.cells[-1].cell_id
+        answer["cell_id"] = done.cells[-1].cell_id
     if done.executed is not None:
         cell = context.document.cell(done.executed)
-        told |= {"outputs": list(cell.outputs), "execution_count": cell.execution_count}
+        answer |= {"outputs": list(cell.outputs), "execution_count": cell.execution_count}
     if done.effects:
-        told["effects"] = list(done.effects)
+        answer["effects"] = list(done.effects)
     if done.end_phase:
-        told["end_phase"] = True
+        answer["end_phase"] = True
     if done.fire is not None:
-        told["event"] = done.fire.value
+        answer["event"] = done.fire.value
     if done.proposal is not None and isinstance(context.result, dict):
-        told |= context.result
+        answer |= context.result
     elif done.success and not done.skipped and done.action not in BUILTIN_ACTIONS:
         # The value itself, not its JSON: the caller is in the same process as the handler.
-        told["result"] = context.result
-    return told
+        answer["result"] = context.result
+    return answer

@@ -75,8 +75,8 @@ def _with_noted(level: LevelState, noted: OutputsProduced, *, between: bool) -> 
     way, until that ends."""
     if between and level.completed:
         *before, last = level.completed
-        told = last.model_copy(update={"outputs_produced": as_noted(last.outputs_produced, noted)})
-        return replace(level, completed=(*before, told))
+        updated = last.model_copy(update={"outputs_produced": as_noted(last.outputs_produced, noted)})
+        return replace(level, completed=(*before, updated))
     return replace(level, noted=noted if level.noted is None else as_noted(level.noted, noted))
 
 

@@ -26,6 +26,7 @@ def kernel_started(state: RunState, record: KernelStarted, at: str) -> StateChan
         up=len(state.kernel.steps) == 0,
         known=len(state.kernel.steps) == 0,
         count=0,
+        missing=(),
         session=record.session,
         started=True,
         name=record.name,
@@ -39,7 +40,9 @@ def kernel_started(state: RunState, record: KernelStarted, at: str) -> StateChan
 
 def kernel_attached(state: RunState, record: KernelAttached, at: str) -> StateChanges:
     """The kernel that the process before has left goes on."""
-    return {"kernel": replace(state.kernel, up=True, known=True, session=record.session)}
+    # What is followed is not executed again.
+    once = "" if record.follows else state.kernel.once_begun
+    return {"kernel": replace(state.kernel, up=True, known=True, session=record.session, once_begun=once)}
 
 
 def kernel_abandoned(state: RunState, record: KernelAbandoned, at: str) -> StateChanges:
@@ -70,6 +73,7 @@ def kernel_rebuilt(state: RunState, record: KernelRebuilt, at: str) -> StateChan
         variables=record.variables,
         reproducible=record.variables,
         differences=record.differences,
+        missing=record.missing,
     )
     changes: StateChanges = {**with_kernel(state, kernel), "elapsed_before": elapsed_without(state, at)}
     if not record.differences:

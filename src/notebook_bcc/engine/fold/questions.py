@@ -44,6 +44,7 @@ def planning_answered(state: RunState, record: PlanningAnswered, at: str) -> Sta
         "asked": None,
         "asked_from": None,
         "verdict": record,
+        "judged": state.seq + 1,
         # Without an answer the planner has not said that it wants something else.
         "planner_filter": state.planner_filter if record.degraded else record.response.context_filter,
         **apply_context_update(state, record.response, record.purpose),

@@ -153,7 +153,7 @@ def end_step(state: RunState, *, achieved: bool) -> StateChanges:
     taken = [item.goal or f"{item.key}: {len(item.actions_taken)} actions" for item in state.behaviors.completed]
     item = CompletedItem(
         step_id=state.position.step_id,
-        goal=step.purpose if step is not None else "",
+        goal=state.steps.goal or (step.purpose if step is not None else ""),
         actions_taken=tuple(taken),
         outputs_produced=_gathered(produced, state.steps, state.behaviors.completed),
         achieved=achieved,
@@ -175,7 +175,7 @@ def end_stage(state: RunState) -> StateChanges:
     produced = unique(outputs.produced, [name for name in outputs.expected if name in existing])
     item = CompletedItem(
         stage_id=state.position.stage_id,
-        goal=stage.purpose if stage is not None else "",
+        goal=state.stages.goal or (stage.purpose if stage is not None else ""),
         actions_taken=tuple(one.goal or one.key for one in state.steps.completed),
         outputs_produced=_gathered(produced, state.stages, state.steps.completed),
         missing_outputs=tuple(name for name in outputs.expected if name not in existing and name not in produced),

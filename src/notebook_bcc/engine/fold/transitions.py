@@ -19,6 +19,7 @@ from notebook_bcc.engine.fold.tracking import (
 from notebook_bcc.engine.state import (
     HISTORY_KEPT,
     BehaviorState,
+    CheckpointState,
     Detour,
     KernelState,
     LevelState,
@@ -300,4 +301,5 @@ def _emptied(state: RunState, at: str) -> StateChanges:
         "effects_history": (),
         "document": Document(title=state.given_title),
         "kernel": KernelState(name=kernel.name, accept_differences=kernel.accept_differences, session=kernel.session),
+        "checkpoints": CheckpointState(spent=state.checkpoints.spent),
     }

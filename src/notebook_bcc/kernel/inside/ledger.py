@@ -9,6 +9,7 @@ Python 3.9 or later.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from typing import Any
@@ -22,9 +23,10 @@ _REMEMBERED = 1_000
 
 
 class Ledger:
-    """`client` is the client's session id; `room` how many bytes are kept, the newest ones."""
+    """`client` is the client's session id; `room` how many bytes are kept, the newest ones. `sink` is the descriptor of
+    a pipe that hears when a cell begins and ends."""
 
-    def __init__(self, kernel: Any, client: str, room: int) -> None:
+    def __init__(self, kernel: Any, client: str, room: int, sink: int | None = None) -> None:
         self._kernel = kernel
         self._session = kernel.session
         self._client = client
@@ -39,8 +41,12 @@ class Ledger:
         self._source, self._count = "", 0
         self._seen: dict[str, None] = {}
         self._lock = threading.Lock()
+        self._sink, self._owner = sink, os.getpid()
 
     def start(self) -> None:
+        if self._sink is not None:
+            # Not for programs that cells start.
+            os.set_inheritable(self._sink, False)
         self._serialize, self._should_handle = self._session.serialize, self._kernel.should_handle
         self._session.serialize, self._kernel.should_handle = self.serialize, self.should_handle
         self._kernel.control_handlers[RECALL] = self.recall
@@ -62,6 +68,8 @@ class Ledger:
             if number is not None:
                 self._next += 1
             self._keep((number, kind, parent.get("msg_id", ""), frames[-1]))
+        if kind == "execute_reply" and parent.get("msg_id") == self._cell:
+            self._say(b"-")
         return frames
 
     def should_handle(self, stream: Any, message: Any, idents: Any) -> Any:
@@ -112,6 +120,7 @@ class Ledger:
 
     def _begin(self, cell: str, source: str) -> None:
         """A client that sends a cell has all of the one before; only what the new one has sent already is kept."""
+        self._say(b"+")
         with self._lock:
             self._entries = deque(entry for entry in self._entries if entry[2] == cell)
             self._bytes = self._sent = sum(len(entry[3]) for entry in self._entries)
@@ -123,6 +132,14 @@ class Ledger:
             if source.strip():
                 # A cell without code is not counted.
                 self._count = self._kernel.execution_count or 0
+
+    def _say(self, word: bytes) -> None:
+        if self._sink is not None and os.getpid() == self._owner:
+            try:
+                os.write(self._sink, word)
+            except OSError:
+                # A cell has closed it, or nobody is there to hear it.
+                self._sink = None
 
     def _keep(self, entry: tuple[int | None, str, str, bytes]) -> None:
         self._entries.append(entry)

@@ -187,11 +187,12 @@ class Namespace:
         names = self._names
         return {name: self._summarize(names[name], strategy) for name, strategy in wanted.items() if name in names}
 
-    def _is_own(self, name: str, value: Any) -> bool:
+    def is_own(self, name: str, value: Any) -> bool:
+        """Whether a name is IPython's and not the user's."""
         return name in ("In", "Out") or self._own.get(name, _UNSEEN) is value
 
     def _is_variable(self, name: Any, value: Any) -> bool:
-        if type(name) is not str or name.startswith("_") or self._is_own(name, value):
+        if type(name) is not str or name.startswith("_") or self.is_own(name, value):
             return False
         return not issubclass(type(value), _NOT_DATA)
 

@@ -4,7 +4,7 @@
   ipykernel's own watcher reads it in pieces of 1,000 bytes, which tears characters, and at any time later.
 - `exit()` and `quit()` raise SystemExit, as `sys.exit()` does: a cell cannot end a run's kernel by politeness.
 - A thread's output goes to the cell that started it, not to whichever cell is running.
-- A process of ours ends with its parent, also when it is busy in C code; a crash leaves a traceback as its last words.
+- A crash leaves a traceback as the process's last words.
 - When the client is slow, output waits instead of being dropped.
 - The variables that changed go out with every cell's reply, failed cells included.
 - A process that a cell forks never speaks as the kernel: what it prints, displays and raises is text of its cell, and
@@ -19,11 +19,9 @@ from __future__ import annotations
 import _thread
 import asyncio
 import codecs
-import ctypes
 import faulthandler
 import os
 import select
-import signal
 import sys
 import threading
 import time
@@ -35,7 +33,6 @@ from typing import Any, cast
 import zmq
 
 PAYLOAD = "notebook_bcc.variables"
-_PR_SET_PDEATHSIG = 1
 _PIPE_CAPACITY = 1_048_576
 # Of one message of text, in characters: a client that keeps only some of the text must not have to hold it all.
 _LARGEST = 1_000_000
@@ -173,7 +170,7 @@ class KernelAgent:
         self._loop = asyncio.get_running_loop()
         self._streams = [CapturedStream(1, sys.stdout), CapturedStream(2, sys.stderr)]
 
-    def start(self, parent: int | None) -> None:
+    def start(self) -> None:
         # Not a `threading.Thread`: ipykernel 7.0 would keep all that it passes on for the request that started it.
         _thread.start_new_thread(self._watch, ())
         # Only now: the watcher itself belongs to no cell.
@@ -189,8 +186,6 @@ class KernelAgent:
         self._shell.run_cell_async = _leaving(self._shell.run_cell_async)
         os.register_at_fork(after_in_child=self._after_fork)
         _wait_for_slow_readers(self._shell.kernel.iopub_thread)
-        if parent is not None:
-            _end_with(parent)
 
     def _watch(self) -> None:
         poll = select.poll()
@@ -313,11 +308,3 @@ def _wait_for_slow_readers(publisher: Any) -> None:
 
     # In the socket's own thread: zmq sockets are not to be shared.
     publisher.schedule(set_options)
-
-
-def _end_with(parent: int) -> None:
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)

@@ -6,48 +6,28 @@ import asyncio
 import logging
 import ssl
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from notebook_bcc.errors import KernelDied, KernelFailed, KernelGone, KernelStartFailed
-from notebook_bcc.kernel import inspection
 from notebook_bcc.kernel.conversation import LateOutput, PendingRequest
 from notebook_bcc.kernel.inspection import VariableLimits
-from notebook_bcc.kernel.interface import Execution, KernelIdentity
+from notebook_bcc.kernel.interface import KernelIdentity
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
 from notebook_bcc.kernel.jupyter_server.session import ServerConversation
+from notebook_bcc.kernel.lasting import LastingStartable, LeftCell, install_ledger
 from notebook_bcc.kernel.local.wire import Content
 from notebook_bcc.kernel.outputs import OutputCollector, OutputLimits
-from notebook_bcc.kernel.running import Running, StartableKernel, read_identity
-from notebook_bcc.protocol.cells import Output
+from notebook_bcc.kernel.running import Running, read_identity
 
 logger = logging.getLogger(__name__)
 
 _DEFAULT_OUTPUTS = OutputLimits()
 _DEFAULT_VARIABLES = VariableLimits()
-_LEDGER = "_notebook_bcc_ledger"
-# Runs in the kernel after the probe is there: a module made from source, and the object that stays.
-_INSTALL_LEDGER = """
-import sys, types
-module = types.ModuleType(name)
-exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
-sys.modules[name] = module
-module.Ledger(get_ipython().kernel, client, room).start()
-"""
 
 
-@dataclass(frozen=True, slots=True)
-class _LeftCell:
-    """A cell that another process has sent, and what has come of it so far."""
-
-    source: str
-    request: PendingRequest
-    collector: OutputCollector
-
-
-class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
+class JupyterServerKernel(LastingStartable["_RemoteRunning"]):
     """Implements `LastingKernel`. The server may be on another machine; it and its kernel outlive this process.
 
     `session` names the kernel and our session with it; another process can `attach` by it. `path` is the kernel's
@@ -86,7 +66,6 @@ class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
         self._output_limits = output_limits
         self._variable_limits = variable_limits
         self._on_late_output = on_late_output
-        self._left: _LeftCell | None = None
 
     @property
     def identity(self) -> KernelIdentity:
@@ -96,6 +75,11 @@ class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
     def session(self) -> str:
         """`<kernel id>/<session id>`, for the journal; empty before the first start."""
         return f"{self._kernel_id}/{self._session_id}" if self._kernel_id and self._session_id else ""
+
+    @property
+    def can_be_left(self) -> bool:
+        """Nobody but its server knows how long it would stay."""
+        return False
 
     async def start(self) -> None:
         if self.is_alive:
@@ -145,7 +129,7 @@ class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
                 raise self._failure(error) from error
             raise
         self._kernel_id, self._session_id = kernel_id, session_id
-        self._left = None if request is None or due is None else _LeftCell(due, request, collector)
+        self._left = None if request is None or due is None else LeftCell(due, request, collector)
         return self._left is not None
 
     async def discard(self, session: str) -> bool:
@@ -158,22 +142,6 @@ class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
             return True
         finally:
             await rest.close()
-
-    async def execute(
-        self, source: str, *, time_limit: float | None = None, on_output: Callable[[Output], None] | None = None
-    ) -> Execution:
-        running = await self._ready()
-        left, self._left = self._left, None
-        if left is None:
-            return await running.execute(source, time_limit=time_limit, on_output=on_output)
-        if left.source != source:
-            await self.close()
-            raise KernelDied(cause="it was left with another cell than the one to be run now, and was ended")
-        if on_output is not None:
-            for output in left.collector.outputs():
-                on_output(output)
-        left.request.on_output = on_output
-        return await running.finish(left.request, left.collector, time_limit=time_limit)
 
     async def detach(self) -> None:
         """Leave the kernel running on its server, and release everything here. `attach` takes it up again."""
@@ -213,10 +181,9 @@ class JupyterServerKernel(StartableKernel["_RemoteRunning"]):
         if self._identity.language != "python":
             return
         unattended = info.get("implementation") == "ipython"
-        await running.install_probe(self._variable_limits, unattended=unattended, parent=None)
+        await running.install_probe(self._variable_limits, unattended=unattended)
         if unattended and self._session_id is not None:
-            room = 2 * self._output_limits.cell + 1_000_000
-            if await running.ask(_install_ledger(self._session_id, room)) is None:
+            if await running.ask(install_ledger(self._session_id, self._output_limits)) is None:
                 logger.warning("the kernel refused our ledger: what is lost on the way cannot be asked for again")
             else:
                 await running.conversation.check_ledger()
@@ -289,14 +256,6 @@ class _RemoteRunning(Running):
         await self.conversation.close()
         await self.wait_idle()
         await self._rest.close()
-
-
-def _install_ledger(client: str, room: int) -> str:
-    source = files("notebook_bcc.kernel.inside").joinpath("ledger.py").read_text(encoding="utf-8")
-    scope = (
-        f"'name': {_LEDGER!r}, 'source': {source!r}, 'client': {client!r}, 'room': {room}, 'get_ipython': get_ipython"
-    )
-    return inspection.evaluate(f"(exec({_INSTALL_LEDGER!r}, {{{scope}}}), True)[1]")
 
 
 def _read_identity(name: str, spec: Mapping[str, Any], info: Content) -> KernelIdentity:

@@ -19,6 +19,7 @@ from notebook_bcc.kernel.inside.ledger import RECALL
 from notebook_bcc.kernel.jupyter_server.rest import ServerRest
 from notebook_bcc.kernel.jupyter_server.socket import KeptSocket
 from notebook_bcc.kernel.jupyter_server.wire import Arrival, ServerWire
+from notebook_bcc.kernel.lasting import follows
 from notebook_bcc.kernel.local.wire import Content, KernelMessage, MessageUnreadable, decode
 from notebook_bcc.kernel.outputs import OutputCollector
 
@@ -112,13 +113,8 @@ class ServerConversation(Conversation):
         found = await self._newest_cell(known)
         if found is None:
             raise self._not_joined()
-        count = found.get("count", -1)
-        if count not in (known, known + 1):
-            raise self._gone(f"it has run {count} cells, and {known} are known of here")
         request = None
-        if count > known:
-            if not found["cell"] or found["source"] != due:
-                raise self._gone("it has run a cell that is not known of here")
+        if follows(found, known=known, due=due):
             request = PendingRequest(collector, None, wants_idle=True)
             # Without a kind: another process has sent it, and it arrived.
             self._add(found["cell"], _Sent(request, "", {}, "shell"))
@@ -207,13 +203,13 @@ class ServerConversation(Conversation):
                 continue
             if sent.tried and sent.kind == "execute_request" and not self.has_ledger:
                 self._note(message_id, "the connection to the Jupyter server broke here: output may be missing")
-                doubt = asyncio.create_task(self._settle_doubt(sent.request))
+                doubt = asyncio.create_task(self._await_overtaking(sent.request))
                 self._doubts.add(doubt)
                 doubt.add_done_callback(self._doubts.discard)
             elif sent.kind:
                 self._put_on_wire(message_id, sent)
 
-    async def _settle_doubt(self, request: PendingRequest) -> None:
+    async def _await_overtaking(self, request: PendingRequest) -> None:
         """Of a kernel without a ledger: when it answers a later request, it has carried out the earlier ones."""
         await asyncio.shield(self.send("kernel_info_request", {}, wants_idle=False).done)
         await asyncio.wait([request.done], timeout=_OVERTAKEN_SECONDS)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from jupyter_client.connect import write_connection_file
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
-from jupyter_client.launcher import launch_kernel
 
 from notebook_bcc.errors import KernelStartFailed
+from notebook_bcc.kernel.interface import KernelUsage
+from notebook_bcc.kernel.local.launcher import Launch, Launcher
+from notebook_bcc.kernel.local.usage import ResourceLimits
+from notebook_bcc.kernel.supervisor.folders import END, LOG, Lifetime, make_folder, open_log
+from notebook_bcc.kernel.supervisor.link import Message, SupervisorLink, start_supervisor
 from notebook_bcc.protocol.secret_variables import SECRET_VARIABLES
 
 # The longest path a unix socket can have is 107 bytes on Linux and 103 on macOS; "-5" is appended to ours.
@@ -31,11 +33,12 @@ _WITHOUT_DEBUGGER = (
     "import runpy, sys; sys.modules['debugpy.server'] = None; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
+_CONNECTION = "connection.json"
 _LAST_WORDS = 8_192
 # How the report of a crash begins, which faulthandler writes.
 _CRASH = "Fatal Python error"
-_POLL_SECONDS = 0.1
 _KILL_SECONDS = 10.0
+_SIGNALLED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,69 +74,98 @@ def find_kernelspec(name: str) -> KernelSpec:
 
 
 class KernelProcess:
-    """Runs in a process group of its own. Its sockets and key are in a private folder until we are connected."""
+    """A kernel's process, spoken to by way of its supervisor. In a session of its own; its sockets and key are in a
+    private folder until we are connected or, for a kernel that lasts, until its end."""
 
     def __init__(
-        self, *, name: str, arguments: Sequence[str], lean: bool, cwd: str | None, env: Mapping[str, str] | None
+        self,
+        link: SupervisorLink,
+        *,
+        name: str,
+        spec: KernelSpec,
+        connection: Connection,
+        folder: Path,
+        log: int,
+        started: Message,
+        in_pid_namespace: bool,
+        interrupt_by_message: bool,
+        seal: str = "",
     ) -> None:
-        """`arguments` and `lean` are for ipykernel; other kernels are not touched by them. Raises KernelStartFailed."""
+        """Owns `link` and the descriptor `log`."""
         self._name = name
-        self.spec = find_kernelspec(name)
-        self._loop = asyncio.get_running_loop()
-        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._link = link
+        self._log = log
+        self._said_starting = 0
         self._on_end: Callable[[], None] = lambda: None
-        self._words = bytearray()
-        self._pidfd: int | None = None
-        self._poll: asyncio.TimerHandle | None = None
-        self._folder = Path(tempfile.mkdtemp(prefix="nbcc-"))
-        try:
-            self.connection = self._connect()
-            self._process = self._launch(self._command(arguments, lean=lean), cwd, env)
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
-        self.pid: int = self._process.pid
-        assert self._process.stderr is not None
-        self._stderr = self._process.stderr
-        os.set_blocking(self._stderr.fileno(), False)
-        self._loop.add_reader(self._stderr.fileno(), self._read_words)
-        self._watch()
+        # Why we ended it ourselves, where a limit was exceeded.
+        self.exceeded = ""
+        self._in_pid_namespace = in_pid_namespace
+        self.spec = spec
+        self.connection = connection
+        self.folder = folder
+        self.pid: int = started["started"]
+        self.sink: int = started["sink"]
+        self.interrupt_by_message = interrupt_by_message or spec.interrupt_mode == "message"
+        self.seal = seal
+        link.ended.add_done_callback(lambda _: self._on_end())
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs; negative when a signal ended it."""
-        return self._ended.result() if self._ended.done() else None
+        if not self._link.ended.done():
+            return None
+        code = self._link.ended.result()[0]
+        # Whoever stands between us and a process in a namespace of its own tells its signals as a shell does.
+        return _SIGNALLED - code if self._in_pid_namespace and code > _SIGNALLED else code
 
     @property
     def last_words(self) -> str:
         """The end of what it wrote to its own standard error (not what cells wrote)."""
-        with suppress(ValueError):
-            self._read_words()
-        return self._words.decode("utf-8", "replace").strip()
+        if self._log < 0:
+            return ""
+        size = os.fstat(self._log).st_size
+        # A log that was cut is shorter than it was.
+        start = max(0, size - _LAST_WORDS, self._said_starting if self._said_starting <= size else 0)
+        return os.pread(self._log, _LAST_WORDS, start).decode("utf-8", "replace").strip()
+
+    def has_started(self) -> None:
+        """What it has said until now has not ended it: ipykernel 7.0 logs an error at every start."""
+        if self._log >= 0:
+            self._said_starting = os.fstat(self._log).st_size
 
     def when_ended(self, call: Callable[[], None]) -> None:
         self._on_end = call
 
     def cause(self) -> str:
         """Why it ended, in words."""
+        if self.exceeded:
+            return f"it was ended: {self.exceeded}"
         words = self.last_words
         # What was logged before a crash has not ended the process.
         words = words[max(0, words.rfind(_CRASH)) :]
         if len(words) > 2_000:
             # A crash report says what happened at its beginning, an exception at its end.
             words = f"{words[:1_000]}\n[... {len(words) - 2_000} characters cut ...]\n{words[-1_000:]}"
-        return describe_exit(self.exit_code) + (f"; its last words: {words}" if words else "")
+        why = self._link.ended.result()[1] if self._link.ended.done() else ""
+        return (why or describe_exit(self.exit_code)) + (f"; its last words: {words}" if words else "")
 
     def send(self, number: signal.Signals) -> None:
         """Signal the whole group, so that a cell's subprocesses get it too. No error when it is gone."""
-        if self.exit_code is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
+        self._link.send(signal=int(number))
+
+    def expect_cell(self, time_limit: float | None) -> None:
+        """Say how long the next cell may run, for the case that nobody is there to stop it."""
+        self._link.send(limit=time_limit)
+
+    async def usage(self) -> KernelUsage:
+        """What the kernel takes with all processes that cells have started. Raises KernelFailed."""
+        state = await self._link.ask(ask="state")
+        return KernelUsage(memory_bytes=state["memory"], cpu_seconds=state["cpu"])
 
     async def wait(self, seconds: float) -> bool:
         """Whether it ended within that time."""
-        await asyncio.wait([self._ended], timeout=seconds)
-        return self._ended.done()
+        await asyncio.wait([self._link.ended], timeout=seconds)
+        return self._link.ended.done()
 
     async def end(self, *, patience: float) -> signal.Signals | None:
         """SIGTERM, then SIGKILL after `patience` seconds; the signal that did it, None if it had ended before."""
@@ -152,98 +184,146 @@ class KernelProcess:
 
     def remove_folder(self) -> None:
         """Connected sockets need no names: nobody else gets in any more, and a kill -9 of us leaves nothing behind."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def release(self) -> None:
-        """Close what belongs to the process, which has ended. May be called twice."""
-        if not self._stderr.closed:
-            self._loop.remove_reader(self._stderr.fileno())
-            self._stderr.close()
-        self._unwatch()
-        self.remove_folder()
+        """Let go of the process, which goes on if it has not ended and is to last. May be called twice."""
+        self.when_ended(lambda: None)
+        self._link.close()
+        if self._log >= 0:
+            os.close(self._log)
+            self._log = -1
 
-    def _connect(self) -> Connection:
-        sockets = str(self._folder / "k")
-        ipc = sys.platform != "win32" and len(os.fsencode(sockets)) <= _LONGEST_SOCKET_PATH
-        key = os.urandom(32).hex().encode("ascii")
-        _, found = write_connection_file(
-            str(self._folder / "connection.json"),
-            transport="ipc" if ipc else "tcp",
-            ip=sockets if ipc else "127.0.0.1",
-            key=key,
-            kernel_name=self._name,
-        )
-        ports = {"shell": found["shell_port"], "iopub": found["iopub_port"], "control": found["control_port"]}
-        return Connection(transport=found["transport"], ip=found["ip"], key=key, ports=ports)
 
-    def _command(self, arguments: Sequence[str], *, lean: bool) -> list[str]:
-        places = {
-            "connection_file": str(self._folder / "connection.json"),
-            "prefix": sys.prefix,
-            "resource_dir": self.spec.resource_dir,
-        }
-        command = [re.sub(r"\{(\w+)\}", lambda m: places.get(m[1], m[0]), part) for part in self.spec.argv]
-        if command[0] in ("python", "python3", f"python3.{sys.version_info.minor}"):
-            # Our own environment's Python, which need not be first on PATH.
-            command[0] = sys.executable
-        if lean and command[1:3] == ["-m", "ipykernel_launcher"]:
-            command[1:3] = ["-c", _WITHOUT_DEBUGGER]
-        if any("ipykernel" in part for part in command):
-            command += arguments
-        return command
-
-    def _launch(self, command: list[str], cwd: str | None, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
-        settings = {key: Template(value).safe_substitute(os.environ) for key, value in self.spec.env.items()}
+async def launch_process(
+    *,
+    name: str,
+    arguments: Sequence[str],
+    lean: bool,
+    cwd: str | None,
+    env: Mapping[str, str] | None,
+    launcher: Launcher,
+    limits: ResourceLimits,
+    lifetime: Lifetime,
+) -> KernelProcess:
+    """Start a kernel with a supervisor of its own. `arguments` and `lean` are for ipykernel; other kernels are not
+    touched by them. Raises KernelStartFailed."""
+    spec = find_kernelspec(name)
+    folder, log, link = Path(), -1, None
+    try:
+        folder = make_folder(lifetime)
+        log = open_log(lifetime, folder)
+        connection = _connect(folder, name)
+        settings = {key: Template(value).safe_substitute(os.environ) for key, value in spec.env.items()}
+        whole = {**_inherited(), **settings, **(env or {})}
+        command = _command(spec, folder, arguments, lean=lean)
+        launch = launcher.prepare(command, folder=folder, cwd=cwd, env=whole)
         try:
-            process: subprocess.Popen[bytes] = launch_kernel(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env={**_inherited(), **settings, **(env or {})},
+            link = await start_supervisor(
+                _order(launch, limits, lifetime, folder), env=launch.env, log=log, pass_fds=launch.pass_fds
             )
-        except OSError as error:
-            raise KernelStartFailed(kernel=self._name, reason=f"{command[0]!r} cannot be run: {error}") from error
-        return process
+        finally:
+            for descriptor in launch.pass_fds:
+                os.close(descriptor)
+        started = await link.started
+        if "failed" in started:
+            reason = f"{launch.argv[0]!r} cannot be run: {started['failed']}"
+            raise KernelStartFailed(kernel=name, reason=reason)
+    except BaseException as error:
+        if link is not None:
+            link.close()
+        if log >= 0:
+            os.close(log)
+        if folder != Path():
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            reason = f"it cannot be started: {error.strerror or error}"
+            raise KernelStartFailed(kernel=name, reason=reason) from error
+        raise
+    return KernelProcess(
+        link,
+        name=name,
+        spec=spec,
+        connection=connection,
+        folder=folder,
+        log=log,
+        started=started,
+        in_pid_namespace=launch.in_pid_namespace,
+        interrupt_by_message=launch.interrupt_by_message,
+        seal=launch.seal,
+    )
 
-    def _read_words(self) -> None:
-        with suppress(BlockingIOError):
-            data = os.read(self._stderr.fileno(), 65_536)
-            self._words += data
-            del self._words[:-_LAST_WORDS]
-            if not data:
-                self._loop.remove_reader(self._stderr.fileno())
 
-    def _watch(self) -> None:
-        try:
-            self._pidfd = os.pidfd_open(self.pid)
-        except (AttributeError, OSError):
-            self._poll = self._loop.call_later(_POLL_SECONDS, self._look)
-        else:
-            self._loop.add_reader(self._pidfd, self._look)
+def join_process(link: SupervisorLink, state: Message, *, name: str, folder: Path) -> KernelProcess:
+    """The process of a kernel that was left, from what its supervisor says. Raises KernelStartFailed, OSError."""
+    return KernelProcess(
+        link,
+        name=name,
+        spec=find_kernelspec(name),
+        connection=_read_connection(folder / _CONNECTION),
+        folder=folder,
+        log=os.open(state["log"], os.O_RDONLY | os.O_CLOEXEC) if os.path.exists(state["log"]) else -1,
+        started={"started": state["kernel"], "sink": -1},
+        in_pid_namespace=state["in_pid_namespace"],
+        interrupt_by_message=state["interrupt_by_message"],
+    )
 
-    def _look(self) -> None:
-        code = self._process.poll()
-        if code is None:
-            if self._pidfd is None:
-                self._poll = self._loop.call_later(_POLL_SECONDS, self._look)
-            return
-        self._unwatch()
-        # A subprocess that a cell left behind is in the group still; nobody else will end it.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        if not self._ended.done():
-            self._ended.set_result(code)
-            self._on_end()
 
-    def _unwatch(self) -> None:
-        if self._poll is not None:
-            self._poll.cancel()
-        if self._pidfd is not None:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = None
+def _order(launch: Launch, limits: ResourceLimits, lifetime: Lifetime, folder: Path) -> Message:
+    kept = None if lifetime.folder is None else lifetime.folder / folder.name
+    return {
+        "argv": launch.argv,
+        "cwd": launch.cwd,
+        "folder": str(folder),
+        "folders": [str(one) for one in launch.folders],
+        "memory_bytes": limits.memory_bytes,
+        "processes": limits.processes,
+        "end": str(kept.with_suffix(END)) if kept is not None else "",
+        "idle": lifetime.idle,
+        "run": lifetime.run,
+        "hears_signals": not launch.interrupt_by_message,
+        "about": {
+            "log": str(kept.with_suffix(LOG)) if kept is not None else "",
+            "in_pid_namespace": launch.in_pid_namespace,
+            "interrupt_by_message": launch.interrupt_by_message,
+        },
+    }
+
+
+def _connect(folder: Path, name: str) -> Connection:
+    sockets = str(folder / "k")
+    ipc = sys.platform != "win32" and len(os.fsencode(sockets)) <= _LONGEST_SOCKET_PATH
+    write_connection_file(
+        str(folder / _CONNECTION),
+        transport="ipc" if ipc else "tcp",
+        ip=sockets if ipc else "127.0.0.1",
+        key=os.urandom(32).hex().encode("ascii"),
+        kernel_name=name,
+    )
+    return _read_connection(folder / _CONNECTION)
+
+
+def _read_connection(path: Path) -> Connection:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    ports = {channel: found[f"{channel}_port"] for channel in ("shell", "iopub", "control")}
+    return Connection(transport=found["transport"], ip=found["ip"], key=found["key"].encode("ascii"), ports=ports)
+
+
+def _command(spec: KernelSpec, folder: Path, arguments: Sequence[str], *, lean: bool) -> list[str]:
+    places = {
+        "connection_file": str(folder / _CONNECTION),
+        "prefix": sys.prefix,
+        "resource_dir": spec.resource_dir,
+    }
+    command = [re.sub(r"\{(\w+)\}", lambda m: places.get(m[1], m[0]), part) for part in spec.argv]
+    if command[0] in ("python", "python3", f"python3.{sys.version_info.minor}"):
+        # Our own environment's Python, which need not be first on PATH.
+        command[0] = sys.executable
+    if lean and command[1:3] == ["-m", "ipykernel_launcher"]:
+        command[1:3] = ["-c", _WITHOUT_DEBUGGER]
+    if any("ipykernel" in part for part in command):
+        command += arguments
+    return command
 
 
 def describe_exit(code: int | None) -> str:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import getpass
 import hmac
 import json
-import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+
+from notebook_bcc.kernel.inside.ledger import NUMBER
 
 _DELIMITER = b"<IDS|MSG>"
 PROTOCOL_VERSION = "5.4"
@@ -30,21 +32,24 @@ class MessageUnreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KernelMessage:
-    """One message, received. `parent` is the id of the request it answers or belongs to, "" when there is none."""
+    """One message, received. `parent` is the id of the request it answers or belongs to, "" when there is none.
+    `number` is set by the ledger in the kernel, None without one."""
 
     kind: str
     parent: str
     content: Content
+    number: int | None = None
 
 
 class Wire:
     """Speaks for one client session with one key."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, session: str) -> None:
         self._mac = hmac.new(key, digestmod="sha256")
-        self._session = os.urandom(16).hex()
+        self._session = session
         self._user = user_name()
-        self._sent = 0
+        # Not from 1: an earlier process may have used this session.
+        self._sent = time.time_ns() // 1_000
 
     def request(self, kind: str, content: Content) -> tuple[str, list[bytes]]:
         """The id of a new request, and its frames."""
@@ -78,6 +83,8 @@ class Wire:
                 kind=decode(body[0])["msg_type"],
                 parent=decode(body[1]).get("msg_id", ""),
                 content=decode(body[3]),
+                # Most metadata is empty.
+                number=_number(decode(body[2])) if len(body[2]) > 2 else None,
             )
         except (KeyError, AttributeError, ValueError) as error:
             raise MessageUnreadable(f"not a message: {error}") from error
@@ -87,6 +94,11 @@ class Wire:
         for part in body:
             mac.update(part)
         return mac.hexdigest().encode("ascii")
+
+
+def _number(metadata: Content) -> int | None:
+    number = metadata.get(NUMBER)
+    return number if type(number) is int else None
 
 
 def encode(content: Content) -> bytes:

@@ -29,8 +29,14 @@ class Head:
         """All the values of a column, None where not all of its rows are known."""
         if not self.whole or self.names is None or name not in self.names:
             return None
+        return set(self.first_values(name))
+
+    def first_values(self, name: str) -> list[str]:
+        """The values of a column in the rows that are known, empty ones left out."""
+        if self.names is None or name not in self.names:
+            return []
         at = self.names.index(name)
-        return {row[at].strip() for row in self.rows if at < len(row)} - {""}
+        return [value for row in self.rows if at < len(row) and (value := row[at].strip())]
 
 
 UNKNOWN = Head()

@@ -22,9 +22,9 @@ _SPELLED: Final = (
 )  # fmt: skip
 
 
-def unfounded(text: str, told: str) -> str:
+def unfounded(text: str, evidence: str) -> str:
     """The first number of a text that nobody told; empty: all were. What stands in backticks is a name."""
-    return next(_not_among(_CODE.sub(" ", text), told), "")
+    return next(_not_among(_CODE.sub(" ", text), evidence), "")
 
 
 def left_out(text: str, facts: str) -> str:
@@ -36,9 +36,9 @@ def left_out(text: str, facts: str) -> str:
     return missing[0] if len(missing) > len(numbers) // 3 else ""
 
 
-def _not_among(text: str, told: str, *, rounded: bool = False) -> Iterator[str]:
+def _not_among(text: str, evidence: str, *, rounded: bool = False) -> Iterator[str]:
     """The numbers of one text that are not in the other; `rounded`: there with fewer places."""
-    known = [(float(_plain(one)), _places(one)) for one in _NUMBER.findall(told)]
+    known = [(float(_plain(one)), _places(one)) for one in _NUMBER.findall(evidence)]
     known += [(100 * one, places - 2) for one, places in known if abs(one) <= 1]
     known += [(one / 100, places + 2) for one, places in known if rounded]
     for found in _NUMBER.findall(text):
@@ -65,11 +65,11 @@ def _places(number: str) -> int:
     return len(_plain(number).partition(".")[2])
 
 
-def unheard(text: str, told: str) -> str:
+def unheard(text: str, evidence: str) -> str:
     """The first name of a text that nobody told; empty: all were."""
     for found in _NAME.finditer(text):
         name = next(one for one in found.groups() if one is not None)
-        if name not in told:
+        if name not in evidence:
             return name
     return ""
 

@@ -43,7 +43,7 @@ def html_page(
     )
     title = document.title or next((one.text for one in markup.headings if one.level == 1), "") or "Notebook"
     body = f"{head}{contents_list(markup.headings)}<main>\n{cells}\n{_about(run or {})}</main>"
-    return framed(body, title=heading or title, language=page_language(shown), styles=("page.css",))
+    return framed(body, title=heading or title, language=page_language(shown), styles=("page.css", "cells.css"))
 
 
 def without_title(title: str, cells: list[Cell]) -> tuple[str, list[Cell]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import assert_never
+from typing import Final, assert_never
 from urllib.parse import quote
 
 from notebook_bcc.notebook.encoding import clean_text
@@ -23,7 +24,7 @@ from notebook_bcc.notebook.export.paper import fit
 from notebook_bcc.notebook.export.sanitising import safe_html, shows_something
 from notebook_bcc.notebook.export.thinking import is_finished, thinking_label
 from notebook_bcc.protocol.cells import Cell, Output
-from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.protocol.vocabulary import CellType, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,19 @@ class CellWords:
     figure: str = "Figure"
     interactive: str = "Interactive output: open the notebook in Jupyter to see it."
     parts_left_out: str = "Interactive parts of this output were left out."
+
+
+CELL_WORDS: Final[Mapping[Language, CellWords]] = {
+    "en": CellWords(),
+    "zh": CellWords(
+        code="代码，1 行",
+        codes="代码，{lines} 行",
+        not_executed="未执行",
+        figure="图",
+        interactive="交互式输出：请在 Jupyter 中打开笔记本查看。",
+        parts_left_out="此输出中的交互部分已略去。",
+    ),
+}
 
 
 def cell_html(

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.html import contents_list, framed, without_title
-from notebook_bcc.notebook.export.html_cells import CellWords, cell_html
+from notebook_bcc.notebook.export.html_cells import CELL_WORDS, CellWords, cell_html
 from notebook_bcc.notebook.export.markup import Markup
 from notebook_bcc.notebook.export.report_head import HeadWords, has_parts, head_html
 from notebook_bcc.protocol.cells import Cell
@@ -84,14 +84,7 @@ _CHINESE: Final = _Words(
     head=HeadWords(
         in_short="要点", learnt="发现了什么", score="预测得有多好", trust="可以信任到什么程度", cell="单元格 {number}"
     ),
-    cells=CellWords(
-        code="代码，1 行",
-        codes="代码，{lines} 行",
-        not_executed="未执行",
-        figure="图",
-        interactive="交互式输出：请在 Jupyter 中打开笔记本查看。",
-        parts_left_out="此输出中的交互部分已略去。",
-    ),
+    cells=CELL_WORDS["zh"],
 )
 
 
@@ -114,7 +107,7 @@ def report_page(
     words = _CHINESE if spoken == _SPOKEN["zh"] else _ENGLISH
     title, cells = without_title(document.title, cells)
     markup = Markup()
-    told = "\n".join(
+    listing = "\n".join(
         cell_html(_quiet(cell), markup, words=words.cells, language=language, fold_code=True, count=False)
         for cell in cells
     )
@@ -125,13 +118,15 @@ def report_page(
     ending = f"{_files(files, words)}{_about(facts, words)}"
     if has_parts(cells):
         code = Count(sum(cell.type is CellType.CODE for cell in cells))
-        method = f"<summary>{words.method.format(cells=code)}</summary>\n{contents}{told}"
+        method = f"<summary>{words.method.format(cells=code)}</summary>\n{contents}{listing}"
         body = (
             f'{head}<main>\n{_use(facts, files, words)}<details class="method">\n{method}\n</details>\n{ending}</main>'
         )
     else:
-        body = f"{head}{contents}<main>\n{told}\n{ending}</main>"
-    return framed(body, title=shown_title or words.untitled, language=spoken, styles=("page.css", "report.css"))
+        body = f"{head}{contents}<main>\n{listing}\n{ending}</main>"
+    return framed(
+        body, title=shown_title or words.untitled, language=spoken, styles=("page.css", "cells.css", "report.css")
+    )
 
 
 def file_size(size: int) -> str:
@@ -211,8 +206,8 @@ def _about(run: Mapping[str, Any], words: _Words) -> str:
         rows += [(str(name), str(version)) for name, version in versions.items()]
     if not rows:
         return ""
-    told = "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
-    return f"<footer>\n<details>\n<summary>{words.about}</summary>\n<dl>\n{told}\n</dl>\n</details>\n</footer>\n"
+    listing = "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
+    return f"<footer>\n<details>\n<summary>{words.about}</summary>\n<dl>\n{listing}\n</dl>\n</details>\n</footer>\n"
 
 
 def _moment(at: str) -> str:

@@ -54,11 +54,12 @@ def _in_short(cells: Sequence[Cell], words: HeadWords) -> str:
 def _finding(cell: Cell, source: tuple[int, Cell] | None, words: HeadWords) -> str:
     """One text of the head: its bars beside it, and a link to the code that its numbers come from."""
     link = ""
-    if source is not None and cell.bars:
+    if source is not None:
         number, code = source
         link = f' <a class="source" href="#{cell_anchor(code)}">{words.cell.format(number=number)}</a>'
     text = Markup().render_text(clean_text(cell.source)).rstrip()
-    text = f"{text.removesuffix('</p>')}{link}</p>" if text.endswith("</p>") else f"{text}{link}"
+    # The points of a list come from many cells: a link behind the last would speak of the wrong one.
+    text = f"{text.removesuffix('</p>')}{link}</p>" if text.endswith("</p>") else text
     return f'<div class="item">\n<div class="said">{text}</div>{_bars(cell.bars)}\n</div>'
 
 
@@ -75,14 +76,23 @@ def _bars(bars: Sequence[Bar]) -> str:
 
 
 def _sources(cells: Sequence[Cell]) -> dict[str, tuple[int, Cell]]:
-    """For each text the code cell before it, with its number among the code cells."""
+    """For each text the code cell that its first number came from, with its number among the code cells.
+
+    A text with bars whose notes name no cell that is shown has the code before it.
+    """
+    code = {cell.id: (number, cell) for number, cell in enumerate(_code(cells), start=1)}
     found: dict[str, tuple[int, Cell]] = {}
     last: tuple[int, Cell] | None = None
-    number = 0
     for cell in cells:
         if cell.type is CellType.CODE:
-            number += 1
-            last = (number, cell)
-        elif last is not None:
-            found[cell.id] = last
+            last = code[cell.id]
+            continue
+        noted = next((code[note.cell] for note in cell.numbers if note.cell in code), None)
+        source = noted or (last if cell.bars else None)
+        if source is not None:
+            found[cell.id] = source
     return found
+
+
+def _code(cells: Sequence[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.type is CellType.CODE]

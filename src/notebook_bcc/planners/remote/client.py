@@ -331,5 +331,5 @@ def _trust(url: httpx2.URL) -> ssl.SSLContext:
 def _headers(options: Options, accepted: frozenset[str]) -> dict[str, str]:
     """The ids of the options again, for what stands between: proxies and logs do not read bodies."""
     ids = {"x-request-id": options.request_id, "x-run-id": options.run_id, "x-attempt": options.attempt}
-    told = {name: quote(str(value), safe=" /:;,+@=~") for name, value in ids.items() if value is not None}
-    return {"content-type": "application/json", "accept": ", ".join(sorted(accepted, reverse=True)), **told}
+    id_headers = {name: quote(str(value), safe=" /:;,+@=~") for name, value in ids.items() if value is not None}
+    return {"content-type": "application/json", "accept": ", ".join(sorted(accepted, reverse=True)), **id_headers}

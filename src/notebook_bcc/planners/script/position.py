@@ -47,9 +47,9 @@ def with_place(response: PlanningResponse, place: Place, step: StepScript, reque
     current = request.observation.location.current
     if request.behavior_feedback is None or _echoed(step, request) is not None:
         return response
-    told = {"step_id": current.step_id, "name": place_name(place, current.step_id or "")}
+    noted = {"step_id": current.step_id, "name": place_name(place, current.step_id or "")}
     update = response.context_update
-    update = update.model_copy(update={"variables": {**update.variables, PLACE_VARIABLE: told}})
+    update = update.model_copy(update={"variables": {**update.variables, PLACE_VARIABLE: noted}})
     wanted = response.context_filter
     if wanted is not None and wanted.variables_to_include is not None:
         wanted = wanted.model_copy(update={"variables_to_include": (*wanted.variables_to_include, PLACE_VARIABLE)})
@@ -61,10 +61,10 @@ def known_place(step: StepScript, request: Request) -> Place | None:
     current = request.observation.location.current
     if (echoed := _echoed(step, request)) is not None:
         return echoed
-    told = request.observation.context.variables.get(PLACE_VARIABLE)
-    if not isinstance(told, dict) or told.get("step_id") != current.step_id:
+    noted = request.observation.context.variables.get(PLACE_VARIABLE)
+    if not isinstance(noted, dict) or noted.get("step_id") != current.step_id:
         return None
-    name = told.get("name")
+    name = noted.get("name")
     # Of the first behavior of a step nothing was told: what is there is from another time in this step.
     return _named(step, request, name) if current.behavior_iteration != 1 and isinstance(name, str) else None
 

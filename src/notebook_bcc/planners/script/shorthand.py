@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -17,8 +17,25 @@ from notebook_bcc.errors import ActionMalformed, MessageInvalid
 from notebook_bcc.planners.interface import StreamWarning
 from notebook_bcc.planners.script.values import ScriptedAction
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, LAST_ADDED_CELL, parse_action
-from notebook_bcc.protocol.cells import ABSTRACT, ABSTRACT_PARTS, BARS, CELL_ID, FOLDED, PROBE, SETTLES, TAGS, Bar
+from notebook_bcc.protocol.cells import (
+    ABSTRACT,
+    ABSTRACT_PARTS,
+    BARS,
+    CELL_ID,
+    FOLDED,
+    FORMER_REPLACES,
+    NUMBERS,
+    ONCE,
+    PROBE,
+    REPLACES,
+    TAGS,
+    Bar,
+)
 from notebook_bcc.protocol.workflow import Step
+
+_REPLACING = (REPLACES, FORMER_REPLACES)
+# What stands on a folded thought.
+LABEL: Final = "label"
 
 Problem = tuple[str, str]
 Values = Mapping[str, Any]  # Any: as the file has it; every form checks what it uses
@@ -133,9 +150,13 @@ def _add(item: Values, head: str, shot_type: str, flag: str = "") -> dict[str, A
         extra |= _abstract(item)
     if PROBE in item:
         extra[PROBE] = _text(item, PROBE)
-    if SETTLES in item:
-        extra[SETTLES] = list(_texts(item, SETTLES))
-    metadata = {**({"extra": extra} if extra else {}), **({TAGS: list(_texts(item, TAGS))} if TAGS in item else {})}
+    # The former name goes on as it is: a run that was begun with it gets the same actions after a stop.
+    extra |= {name: list(_texts(item, name)) for name in _REPLACING if name in item}
+    metadata: dict[str, Any] = {"extra": extra} if extra else {}
+    if TAGS in item:
+        metadata[TAGS] = list(_texts(item, TAGS))
+    if _flag(item, ONCE, False):
+        metadata[ONCE] = True
     return {**made, "metadata": metadata} if metadata else made
 
 
@@ -147,7 +168,8 @@ def _abstract(item: Values) -> dict[str, Any]:
     bars = item.get(BARS, [])
     if not isinstance(bars, list) or any(Bar.read(one) is None for one in bars):
         raise _invalid([(BARS, "a list of [label, length from 0 to 1, value in words] is needed here")])
-    return {**({ABSTRACT: part} if part else {}), **({BARS: bars} if bars else {})}
+    noted = {NUMBERS: item[NUMBERS]} if item.get(NUMBERS) else {}
+    return {**({ABSTRACT: part} if part else {}), **({BARS: bars} if bars else {}), **noted}
 
 
 def _run(item: Values, cell_id: str) -> dict[str, Any]:
@@ -172,6 +194,10 @@ def _think(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedActi
     words: dict[str, Any] = {"thinking_text": _text(item, "think")}
     if "agent" in item:
         words["agent_name"] = _text(item, "agent")
+    if LABEL in item:
+        words["custom_text"] = _text(item, LABEL)
+    if item.get(NUMBERS):
+        words["metadata"] = {"extra": {NUMBERS: item[NUMBERS]}}
     yield {"action": "is_thinking", **words}
     yield {"action": "finish_thinking"}
 
@@ -209,7 +235,10 @@ def _warning(item: Values, steps: StepsOf, stage_id: str) -> Iterable[ScriptedAc
 
 
 def _adding(head: str, shot_type: str) -> _Form:
-    return _Form(lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)], ("id", ABSTRACT, BARS, SETTLES))
+    return _Form(
+        lambda item, steps, stage_id: [_add(item, head, shot_type, ABSTRACT)],
+        ("id", ABSTRACT, BARS, NUMBERS, *_REPLACING),
+    )
 
 
 def _heading(head: str, action: str, field_name: str) -> _Form:
@@ -227,12 +256,12 @@ def _invalid(problems: Sequence[Problem]) -> MessageInvalid:
 _FORMS: Mapping[str, _Form] = {
     "text": _adding("text", "dialogue"),
     "observe": _adding("observe", "observation"),
-    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED, PROBE, SETTLES, TAGS)),
+    "code": _Form(_code, ("id", "run", "debug", "need_output", "repairs", FOLDED, PROBE, *_REPLACING, TAGS, ONCE)),
     "exec": _Form(_exec, ("debug", "need_output")),
     "chapter": _heading("chapter", "new_chapter", "content"),
     "section": _heading("section", "new_section", "content"),
     "title": _heading("title", "update_title", "title"),
-    "think": _Form(_think, ("agent",)),
+    "think": _Form(_think, ("agent", LABEL, NUMBERS)),
     "steps": _Form(_steps, ("stage",)),
     "action": _Form(_action),
     "raw": _Form(_raw),

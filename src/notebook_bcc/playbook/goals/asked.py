@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notebook_bcc.playbook.goals.examples import examples_of
 from notebook_bcc.playbook.goals.parsing import question_of
 from notebook_bcc.playbook.goals.question import Declined, TableQuestion
 from notebook_bcc.playbook.goals.reading import GoalReader
@@ -25,7 +26,8 @@ _TARGET: Final = "target"
 class Asked:
     """What a goal asks for, as far as it is known. `looked`: the table was looked at, so that nothing will change.
 
-    `task` is empty where nobody asked for one; `declined` says why the task cannot be done.
+    `task` is empty where nobody asked for one; `declined` says why the task cannot be done, `examples` how a question
+    about this table may be asked.
     """
 
     task: str = ""
@@ -35,6 +37,7 @@ class Asked:
     question: TableQuestion | None = None
     understood: str = ""
     declined: str = ""
+    examples: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:  # Any: JSON
         """As rules and templates read it."""
@@ -46,6 +49,7 @@ class Asked:
             "question": self.question.plain() if self.question is not None else None,
             "understood": self.understood,
             "declined": self.declined,
+            "examples": list(self.examples),
         }
 
 
@@ -61,7 +65,7 @@ def _task(inputs: Mapping[str, Any], tasks: Sequence[TaskWords]) -> TaskWords | 
     """The task that was named, or that the goal's words ask for."""
     goal = str(inputs.get("goal") or "")
     named = next((one for one in tasks if one.name == inputs.get(TASK_INPUT)), None)
-    return named or (task_of(goal[:MOST_CHARACTERS], tasks) if goal else None)
+    return named or (task_of(goal[:MOST_CHARACTERS], tasks, alone=not inputs.get(_TARGET)) if goal else None)
 
 
 def asked_of(
@@ -84,10 +88,10 @@ def asked_of(
 
 def _question(begun: Asked, goal: str, table: GoalTable, lang: str) -> Asked:
     if len(goal) > MOST_CHARACTERS:
-        return _declined(begun, Declined("too long"), lang)
+        return _declined(begun, Declined("too long"), lang, examples_of(table, lang))
     found = question_of(GoalReader(table).read(goal), table)
     if isinstance(found, Declined):
-        return _declined(begun, found, lang)
+        return _declined(begun, found, lang, examples_of(table, lang))
     return Asked(begun.task, begun.by_words, looked=True, question=found, understood=understood(found, lang))
 
 
@@ -101,5 +105,6 @@ def _about(begun: Asked, goal: str, task: TaskWords, table: GoalTable, inputs: M
     return Asked(begun.task, begun.by_words, looked=True, targets=found)
 
 
-def _declined(begun: Asked, why: Declined, lang: str) -> Asked:
-    return Asked(begun.task, begun.by_words, looked=True, declined=declined_text(why, lang))
+def _declined(begun: Asked, why: Declined, lang: str, examples: tuple[str, ...] = ()) -> Asked:
+    said = declined_text(why, lang)
+    return Asked(begun.task, begun.by_words, looked=True, declined=said, examples=examples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 from notebook_bcc.playbook.goals.conditions import with_conditions
@@ -41,6 +42,7 @@ _ASKING: Final = frozenset(
 _ORDERS: Final[dict[str, Literal["highest", "lowest"]]] = {"max": "highest", "min": "lowest"}
 _MOST_TOP: Final = 100
 _UNCLEAR: Final = Declined("unclear")
+_PERCENT: Final = ("%", "percent")
 
 
 def question_of(said: Sequence[Said], table: GoalTable) -> TableQuestion | Declined:
@@ -49,6 +51,9 @@ def question_of(said: Sequence[Said], table: GoalTable) -> TableQuestion | Decli
         return Declined("too large")
     if words := unknown_words(said):
         return Declined("words", tuple(words))
+    if percents := _percents(said):
+        # Whether a column holds 10 % as 10 or as 0.1 is not known here.
+        return Declined("words", percents)
     doubtful = next((one for one in said if one.part is WordKind.COLUMN and len(one.columns) > 1), None)
     if doubtful is not None:
         return Declined("ambiguous", (doubtful.text, *doubtful.columns))
@@ -267,6 +272,15 @@ class _Parser:
         if not event and not (self.group and not base):
             return _UNCLEAR
         return TableQuestion(("share",), (), base, event, self.group)
+
+
+def _percents(said: Sequence[Said]) -> tuple[str, ...]:
+    """`10 %`: a sign after a number belongs to it, and asks for no share."""
+    return tuple(
+        f"{number.text} {sign.text}"
+        for number, sign in pairwise(said)
+        if number.part is WordKind.NUMBER and sign.part is WordKind.SHARE and sign.text.casefold() in _PERCENT
+    )
 
 
 def _split(

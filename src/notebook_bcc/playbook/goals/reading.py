@@ -121,7 +121,12 @@ class GoalReader:
     def _alone(self, token: Token) -> Said:
         """One token that nothing stands for: a column in another form or nearly spelt so, or an unknown word."""
         stem = _stem(token.key)
-        by_stem = {name for form, names in self._columns.items() for name in names if stem and _stem(form) == stem}
+        by_stem = {
+            name
+            for form, names in self._columns.items()
+            for name in names
+            if stem and _stem(form) == stem and not _is_cut(token.key, joined(name))
+        }
         if len(by_stem) == 1 and len(stem) >= 4:
             return Said(WordKind.COLUMN, token.text, columns=tuple(by_stem))
         close = _close(token.key, self._columns)
@@ -209,6 +214,11 @@ def _stem(key: str) -> str:
     return key.removesuffix(ending) if ending else key
 
 
+def _is_cut(key: str, form: str) -> bool:
+    """Whether a word is the beginning of a name and no word itself: `pric`, but not `churn` of `churned`."""
+    return form.startswith(key) and form.removeprefix(key) not in ("", "s", "d", "ed", "er", "ing", "al")
+
+
 def _close(key: str, forms: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
     """The one column whose name is nearly spelt like this."""
     if len(key) < _CLOSE_LENGTH or not key.isascii() or not key.isalpha():
@@ -217,6 +227,7 @@ def _close(key: str, forms: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | 
         names
         for form, names in forms.items()
         if len(form) >= _CLOSE_LENGTH and form[0] == key[0] and SequenceMatcher(None, key, form).ratio() >= _CLOSE
+        if not any(_is_cut(key, joined(name)) for name in names)
     }
     return next(iter(near)) if len(near) == 1 and len(next(iter(near))) == 1 else None
 

@@ -57,7 +57,7 @@ def table_of(variables: Mapping[str, Any], *, file: str = "") -> GoalTable | Non
         return None
     if not isinstance(columns, dict) or not isinstance(values, dict):
         return GoalTable(cut=True)
-    found = [_column(name, told, values.get(name) or ()) for name, told in columns.items()]
+    found = [_column(name, summary, values.get(name) or ()) for name, summary in columns.items()]
     rows = variables.get("row_count")
     return GoalTable(
         columns=tuple(one for one in found if one is not None),
@@ -67,8 +67,8 @@ def table_of(variables: Mapping[str, Any], *, file: str = "") -> GoalTable | Non
     )
 
 
-def _column(name: str, told: Any, values: Sequence[Value]) -> GoalColumn | None:  # Any: see table_of
-    parts = told.split() if isinstance(told, str) else []
+def _column(name: str, summary: Any, values: Sequence[Value]) -> GoalColumn | None:  # Any: see table_of
+    parts = summary.split() if isinstance(summary, str) else []
     if len(parts) != 3 or parts[0] not in KINDS or not all(part.isdigit() for part in parts[1:]):
         return None
     # The set was checked in the line above.

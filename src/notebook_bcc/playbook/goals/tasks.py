@@ -12,6 +12,7 @@ from notebook_bcc.playbook.goals.vocabulary import PHRASES, WordKind
 # What makes a question of a text, whatever it asks for.
 _WORDS: Final = "what whats which who whose whom when where why how do does did can ? ？"
 _PHRASES: Final = ("is there", "are there", "is the", "are the")
+_FIRST: Final = frozenset(("is", "are", "was", "were", "has", "have", "will", "should"))
 _CHINESE: Final = "什么 哪 谁 为什么 为何 如何 怎么 怎样 多少 几 是否 吗 有没有 能否"
 _QUESTION: Final = frozenset(spaced(one) for one in (*_WORDS.split(), *_PHRASES, *_CHINESE.split()))
 _ASKING: Final = frozenset(
@@ -32,6 +33,8 @@ _IDLE: Final = frozenset(
 _MEASURES: Final = frozenset(
     {WordKind.MEASURE, WordKind.SHARE, WordKind.HOW_MANY, WordKind.CORRELATION, WordKind.MISSING}
 )
+# Where no column is named by an option, these ask for something too: "highest price", "unique regions".
+_ALONE: Final = frozenset({WordKind.SUPERLATIVE, WordKind.RATE, WordKind.DISTINCT, WordKind.COMPARE})
 _BEYOND: Final = frozenset({WordKind.CORRELATION, WordKind.MISSING})
 # Behind these stands what a prediction is made from.
 _SOURCES: Final = ("from", "using", "based on", "given", "根据", "利用", "通过", "基于")
@@ -42,6 +45,7 @@ _LONGEST: Final = 8
 class TaskWords:
     """A task of a playbook: words that ask for it, words that may stand beside them, and words for more than it does.
 
+    `alone`: words that ask for it only where no column was named beside the goal: there they would be part of a title.
     `asks`: any question that asks for no other task is one for it. `about`: it is about a column, which the goal names.
     """
 
@@ -49,22 +53,26 @@ class TaskWords:
     words: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     asks: bool = False
     about: str = ""
 
 
-def is_question(goal: str) -> bool:
+def is_question(goal: str, *, alone: bool = False) -> bool:
     """Whether the text has a question mark, a question word, or a word that only a question about a table has."""
     tokens = tokens_of(goal)
     pieces = [piece for _, piece in _placed(tokens)]
-    return any(_key(piece) in _QUESTION or _part(piece) in _ASKING for piece in pieces)
+    asking = _ASKING | _ALONE if alone else _ASKING
+    begins = bool(tokens) and tokens[0].key in _FIRST
+    return begins or any(_key(piece) in _QUESTION or _part(piece) in asking for piece in pieces)
 
 
-def task_of(goal: str, tasks: Sequence[TaskWords]) -> TaskWords | None:
+def task_of(goal: str, tasks: Sequence[TaskWords], *, alone: bool = False) -> TaskWords | None:
     """The task whose words come first in the goal; a longer phrase before a shorter one. None: it is a title.
 
-    A measure before them makes a question of it: "the average impact" asks for no impact. A task that is about no
-    column is only meant where nothing else is said.
+    `alone`: no column was named beside the goal, so that it must say itself what is wanted. A measure before the words
+    makes a question of it: "the average impact" asks for no impact. A task that is about no column is only meant where
+    nothing else is said.
     """
     tokens = tokens_of(goal)
     asks = next((one for one in tasks if one.asks), None)
@@ -79,8 +87,9 @@ def task_of(goal: str, tasks: Sequence[TaskWords]) -> TaskWords | None:
     meant = (task for *_, task in sorted(found, key=lambda each: each[:3]) if task.about or not rest_of(goal, task))
     if (task := next(meant, None)) is not None:
         return task
-    told = bool(found) or (asks is not None and any(_places(tokens, asks.words)))
-    return asks if told or is_question(goal) else None
+    words = (*asks.words, *(asks.alone if alone else ())) if asks is not None else ()
+    is_meant = bool(found) or any(_places(tokens, words))
+    return asks if is_meant or is_question(goal, alone=alone) else None
 
 
 def rest_of(goal: str, task: TaskWords) -> list[str]:

@@ -21,8 +21,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from notebook_bcc.errors import FactsMissing, MessageInvalid
 from notebook_bcc.playbook.templates import filters, grammar
+from notebook_bcc.playbook.templates.comparatives import comparatives_marked
 from notebook_bcc.playbook.templates.grammar import Reads
-from notebook_bcc.playbook.templates.placing import HOLE, place_in_cell, place_in_prose, place_plainly
+from notebook_bcc.playbook.templates.placing import HOLE, Written, place_in_cell, place_in_prose, place_plainly
+from notebook_bcc.playbook.templates.tracing import Comparative, derived, operand, source_of
 
 LONGEST_TEMPLATE = 100_000
 LONGEST_RULE = 2_000
@@ -103,7 +105,7 @@ class _Environment(ImmutableSandboxedEnvironment):
                 return side
             if isinstance(side, jinja2.Undefined):
                 _undefined(side)
-        if operator == "+" and type(left) is type(right) and isinstance(left, list | tuple | str):
+        if operator == "+" and any(isinstance(left, kind) and isinstance(right, kind) for kind in (list, tuple, str)):
             if len(left) + len(right) > _MOST_JOINED:
                 raise ValueError(f"the sum has more than {_MOST_JOINED} items or characters")
         elif not (_is_number(left) and _is_number(right)):
@@ -111,14 +113,14 @@ class _Environment(ImmutableSandboxedEnvironment):
         result = self.binop_table[operator](left, right)
         if isinstance(result, int) and result.bit_length() > _LARGEST_NUMBER_BITS:
             raise ValueError("the number is too large")
-        return result
+        return _computed(result, f"{operand(left)} {operator} {operand(right)}", left, right)
 
     def call_unop(self, context: Context, operator: str, arg: Any) -> Any:
         if isinstance(arg, _Empty):
             return arg
         if not _is_number(arg):
             raise ValueError(f"'{operator}' needs a number")
-        return self.unop_table[operator](arg)
+        return _computed(self.unop_table[operator](arg), f"{operator}{operand(arg)}", arg)
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,15 @@ class _Program:
     environment: jinja2.Environment
     tree: nodes.Template
     at: str
+    is_text: bool
 
     @functools.cached_property
     def compiled(self) -> jinja2.Template:
-        code = self.environment.compile(grammar.loops_checked(self.tree), name=self.at, filename=self.at)
+        tree = grammar.loops_checked(self.tree)
+        if self.is_text:
+            tree = comparatives_marked(grammar.joins_traced(tree))
+            tree.set_environment(self.environment)
+        code = self.environment.compile(tree, name=self.at, filename=self.at)
         return self.environment.template_class.from_code(self.environment, code, {})
 
 
@@ -150,6 +157,10 @@ class Template:
 
     def render(self, facts: Facts) -> str:
         """The finished text. Raises MessageInvalid with file and line: FactsMissing where variables are missing."""
+        return self.written(facts).text
+
+    def written(self, facts: Facts) -> Written:
+        """The finished text with a note for each number that came from traced facts. Raises as `render` does."""
         self._check_known(facts)
         rendering = self._rendering(facts)
         pieces: list[str] = []
@@ -163,7 +174,7 @@ class Template:
             finished = _PLACES[self.kind]("".join(pieces), rendering.values)
         except _FAILURES as error:
             raise self._failed(error, facts) from error
-        if len(finished) > MOST_OUTPUT:
+        if len(finished.text) > MOST_OUTPUT:
             raise self._failed(ValueError(f"it becomes longer than {MOST_OUTPUT} characters"), facts)
         return finished
 
@@ -259,7 +270,7 @@ def _read(source: str, kind: Kind, at: str, line: int, conditions: frozenset[str
         raise _refused(at, [(line, str(error) or "it is nested too deeply")]) from error
     if problems:
         raise _refused(at, [(line + number - 1, problem) for number, problem in problems])
-    program = _Program(environment, tree, at)
+    program = _Program(environment, tree, at, is_text=kind in (Kind.PROSE, Kind.PLAIN))
     template = Template(kind=kind, at=at, line=line, source=source, reads=reads, _program=program)
     return template, grammar.used(found, conditions)
 
@@ -302,7 +313,7 @@ def _environment(kind: Kind) -> _Environment:
     environment.globals.clear()
     extra = {Kind.CELL: filters.CELL_ONLY, Kind.PROSE: filters.TEXT_ONLY, Kind.PLAIN: filters.TEXT_ONLY}.get(kind, {})
     environment.filters = {name: _filter(name, each) for name, each in {**filters.SHARED, **extra}.items()}
-    environment.filters |= {grammar.EACH: _each}
+    environment.filters |= {grammar.EACH: _each, grammar.JOINED: _joined, grammar.COMPARED: _compared}
     environment.tests = {**filters.TESTS, "defined": _is_defined}
     return environment
 
@@ -327,9 +338,40 @@ def _filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 _undefined(each)
         if name in filters.WITH_LANGUAGE:
             options = {**options, "lang": _rendering(context).lang}
-        return function(value, *args, **options)
+        found = function(value, *args, **options)
+        if not source_of(value, *args):
+            return found
+        return derived(found, source_of(value) if name in filters.AS_SHOWN else _applied(name, value, args))
 
     return filtered
+
+
+def _applied(name: str, value: Any, args: tuple[Any, ...]) -> str:
+    """A filter as a rule would write it."""
+    options = f"({', '.join(operand(each) for each in args)})" if args else ""
+    return f"{operand(value)} | {name}{options}"
+
+
+def _computed(value: Any, expression: str, *parts: Any) -> Any:
+    return derived(value, expression) if source_of(*parts) else value
+
+
+def _joined(value: list[Any]) -> Any:
+    """What `~` makes: one text of several values."""
+    text, source = "".join(map(str, value)), source_of(*value)
+    return derived(text, source) if source else text
+
+
+@jinja2.pass_context
+def _compared(context: Context, words: str, named: str) -> Comparative:
+    """Words that compare; `item` is called by the place that it was taken from."""
+    item = source_of(context.get(grammar.ITEM))
+    parts = [
+        item + each.removeprefix("item") if item and each.startswith("item") else each for each in named.split(", ")
+    ]
+    made = Comparative(words)
+    made.source = ", ".join(parts)
+    return made
 
 
 def _of_nothing(name: str, value: jinja2.Undefined, args: tuple[Any, ...]) -> Any:

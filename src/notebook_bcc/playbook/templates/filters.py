@@ -12,27 +12,37 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from notebook_bcc.playbook.mentions import mentions
-from notebook_bcc.playbook.templates.values import Bare, Markdown, OnePerLine, code_span, markdown
+from notebook_bcc.playbook.templates.values import NOT_A_NUMBER, Bare, Markdown, OnePerLine, code_span, markdown
 
 # Any, throughout: values of the observation, which every filter checks before it uses them.
-_NOT_A_NUMBER = "–"
 
 
 def number_text(value: Any, decimals: int | None = None) -> str:
     """1,234.5: whole numbers whole, others with four digits that count, or with so many decimals."""
     number = _number(value)
     if not math.isfinite(number):
-        return _NOT_A_NUMBER
+        return NOT_A_NUMBER
     if decimals is not None:
         return _no_minus_zero(f"{number:,.{_small(decimals, 12)}f}")
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
+    if abs(number) >= 100_000:
+        # More digits than these would claim to know what nobody has measured.
+        return f"{float(f'{number:.5g}'):,.0f}"
     if abs(number) >= 1000:
         return f"{number:,.{0 if abs(number) >= 10_000 else 1}f}"
     if 1e-12 <= abs(number) < 1e-4:
         # Readers of a report are not used to powers of ten.
         return f"{number:.{3 - math.floor(math.log10(abs(number)))}f}".rstrip("0")
     return f"{number:.4g}"
+
+
+def value_text(value: Any) -> str:
+    """A value of a column: 12,500, but four digits as a year is written, 2018."""
+    number = _number(value)
+    if math.isfinite(number) and number == int(number) and 1000 <= abs(number) < 10_000:
+        return str(int(number))
+    return number_text(value)
 
 
 def _no_minus_zero(text: str) -> str:
@@ -42,7 +52,7 @@ def _no_minus_zero(text: str) -> str:
 def percent_text(value: Any, decimals: int = 1, *, lang: str = "en") -> str:
     """0.123 as 12.3 %."""
     number = _number(value)
-    text = _no_minus_zero(f"{100 * number:.{_small(decimals, 12)}f}") if math.isfinite(number) else _NOT_A_NUMBER
+    text = _no_minus_zero(f"{100 * number:.{_small(decimals, 12)}f}") if math.isfinite(number) else NOT_A_NUMBER
     return f"{text}%" if lang == "zh" else f"{text} %"
 
 
@@ -193,6 +203,7 @@ Filter = Callable[..., Any]
 # What stands everywhere, only in cells, only in text, and what is told the language.
 SHARED: Mapping[str, Filter] = {
     "num": number_text,
+    "value": value_text,
     "pct": percent_text,
     "items": items,
     "first": first,
@@ -219,6 +230,10 @@ SHARED: Mapping[str, Filter] = {
 CELL_ONLY: Mapping[str, Filter] = {"name": bare_name, "wrapped": one_per_line, "label": label}
 TEXT_ONLY: Mapping[str, Filter] = {"code": code, "names": names, "spans": spans}
 WITH_LANGUAGE = frozenset({"pct", "names"})
+# What these give is their value as a reader sees it, or one of its items: it speaks of the same variable.
+AS_SHOWN = frozenset(
+    {"num", "value", "pct", "code", "names", "spans", "file_name", "default", "join", "lower", "upper", "label"}
+)
 TESTS: Mapping[str, Callable[..., bool]] = {
     "none": lambda value: value is None,
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, nodes
 from jinja2.parser import Parser
+from jinja2.visitor import NodeTransformer
 
-# No template can write this name: it has a space in it.
+# No template can write these names: they have a space in them.
 EACH = "each of"
+JOINED = "joined text"
+COMPARED = "compared words"
+_OURS = frozenset({EACH, JOINED, COMPARED})
 RESULT = "result"
 FACTS = (
     *("v", "inputs", "goal", "asked", "lang", "effects"),
@@ -54,6 +58,11 @@ class Reads:
     @property
     def names(self) -> frozenset[str]:
         return self.through.union(name for name, _ in self.variables)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The names that it cannot do without."""
+        return self.names - self.optional
 
 
 def rule(environment: Environment, source: str) -> nodes.Template:
@@ -145,6 +154,20 @@ def loops_checked(tree: nodes.Template) -> nodes.Template:
     return tree
 
 
+class _Joins(NodeTransformer):
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:
+        self.generic_visit(node)
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, JOINED, [], [], None, None, lineno=node.lineno)
+
+
+def joins_traced(tree: nodes.Template) -> nodes.Template:
+    """The tree with the filter JOINED for every `~`: Jinja's own would forget where the parts came from."""
+    changed = _Joins().visit(tree)
+    assert isinstance(changed, nodes.Template)
+    return changed
+
+
 def _name(node: nodes.Name, known: set[str]) -> Iterator[tuple[int, str]]:
     if node.ctx == "load" and node.name not in known:
         close = difflib.get_close_matches(node.name, FACTS, 1)
@@ -160,9 +183,9 @@ def _known(node: nodes.Filter | nodes.Test, environment: Environment) -> Iterato
     what, known = ("filter", environment.filters) if isinstance(node, nodes.Filter) else ("test", environment.tests)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         yield node.lineno, f"the options of the {what} {node.name!r} are written one by one"
-    if node.name not in known or node.name == EACH:
+    if node.name not in known or node.name in _OURS:
         close = difflib.get_close_matches(node.name, known, 1)
-        rest = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted({*known} - {EACH}))}"
+        rest = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted({*known} - _OURS))}"
         yield node.lineno, f"there is no {what} {node.name!r}; {rest}"
 
 

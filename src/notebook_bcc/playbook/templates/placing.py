@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from notebook_bcc.playbook.templates.tracing import Comparative, source_of
 from notebook_bcc.playbook.templates.values import (
     WIDTH,
     Bare,
@@ -41,17 +43,32 @@ _TOKEN = re.compile(
 _LINE_START = re.compile(r"[\s>*+-]*(?:\d{1,9}[.)]\s+)?")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ ]*(\w*)")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
+_NOTED = re.compile(rf"{HOLE}(\d+){HOLE}([^{HOLE}]*){HOLE}")
+_DIGIT = re.compile(r"\d")
 
 Values = Sequence[Any]  # Any: what the template named, written by values.py
 
 
-def place_in_cell(text: str, values: Values) -> str:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A finished text, and for each number or comparative in it that came from the facts: its words, what it came
+    from, where it begins and ends."""
+
+    text: str
+    notes: tuple[tuple[str, str, int, int], ...] = ()
+
+
+def place_in_cell(text: str, values: Values) -> Written:
     """The finished source of a cell. Raises ValueError where a value cannot stand."""
+    return Written(_code(text, values))
+
+
+def _code(text: str, values: Values) -> str:
     lines = _TOKEN.sub(lambda found: _token(found, values), text).split("\n")
     return _tidy("\n".join(_code_line(line, values) for line in lines))
 
 
-def place_in_prose(text: str, values: Values) -> str:
+def place_in_prose(text: str, values: Values) -> Written:
     """The finished Markdown of a text. A fenced block of Python is written like a cell."""
     done: list[str] = []
     block: list[str] = []
@@ -66,12 +83,29 @@ def place_in_prose(text: str, values: Values) -> str:
             block, fence = [], ""
         else:
             block.append(line)
-    return _tidy("\n".join([*done, *block]))
+    return _written(_tidy("\n".join([*done, *block])), values)
 
 
-def place_plainly(text: str, values: Values) -> str:
+def place_plainly(text: str, values: Values) -> Written:
     """The finished text of a goal or a name: one line, without any markup."""
-    return " ".join(_block(text, values, python=False).split())
+    return _written(" ".join(_block(text, values, python=False).split()), values)
+
+
+def _written(text: str, values: Values) -> Written:
+    """The text without the marks around what is to be noted, and the notes."""
+    notes: list[tuple[str, str, int, int]] = []
+    removed = 0
+    for found in _NOTED.finditer(text):
+        start = found.start() - removed
+        removed += len(found[0]) - len(found[2])
+        notes.append((found[2], source_of(values[int(found[1])]), start, start + len(found[2])))
+    return Written(_NOTED.sub(lambda found: found[2], text), tuple(notes))
+
+
+def _marked(hole: re.Match[str], value: Any, text: str) -> str:
+    """The value's text, marked where it is to be noted; the tidying of the lines cannot move it away from its mark."""
+    noted = isinstance(value, Comparative) or (_DIGIT.search(text) and source_of(value))
+    return f"{HOLE}{hole[1]}{HOLE}{text}{HOLE}" if noted else text
 
 
 def _token(found: re.Match[str], values: Values) -> str:
@@ -166,14 +200,17 @@ def _prose_line(line: str, values: Values) -> str:
     def text(found: re.Match[str]) -> str:
         value, before = values[int(found[1])], line[: found.start()]
         if before.count("`") % 2 and "`" in line[found.end() :]:
-            return code_text(value, in_table=in_table)
-        return markdown(value, line_start=_LINE_START.fullmatch(before) is not None, in_table=in_table)
+            return _marked(found, value, code_text(value, in_table=in_table))
+        shown = markdown(value, line_start=_LINE_START.fullmatch(before) is not None, in_table=in_table)
+        return _marked(found, value, shown)
 
     return _HOLE.sub(text, line)
 
 
 def _block(text: str, values: Values, *, python: bool) -> str:
-    return place_in_cell(text, values) if python else _HOLE.sub(lambda found: plain(values[int(found[1])]), text)
+    if python:
+        return _code(text, values)
+    return _HOLE.sub(lambda found: _marked(found, values[int(found[1])], plain(values[int(found[1])])), text)
 
 
 def _unwrapped(value: Any) -> Any:  # Any: see Values

@@ -9,6 +9,7 @@ from typing import Any
 
 WIDTH = 100
 DEEPEST = 20
+NOT_A_NUMBER = "–"
 # Python itself refuses to write longer integers.
 _MOST_DIGITS = 4_000
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~$]|&(?=[#\w])|!(?=\[)")
@@ -32,9 +33,10 @@ class OnePerLine:
 
 @dataclass(frozen=True, slots=True)
 class Markdown:
-    """Text that is Markdown already."""
+    """Text that is Markdown already; `source` is the variable it was made of."""
 
     text: str
+    source: str = ""
 
 
 def literal(value: Any, *, depth: int = 0) -> str:  # Any: whatever a template names; what has no literal is refused
@@ -143,7 +145,9 @@ def plain(value: Any) -> str:  # Any: see literal
 
 
 def _number(value: float) -> str:
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+    if not math.isfinite(value):
+        return NOT_A_NUMBER
+    if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.1f}"
 

@@ -2,6 +2,10 @@
 #% set measure = asks.measures | first
 #% set column = asks.columns | first if asks.columns else ""
 #% set group = asks.group if asks.group | length > 1 else (asks.group | first if asks.group else "")
+#% if asks.group
+import json
+
+#% endif
 question = {{ asked.understood }}
 #% if measure == "share" and asks.event
 matches = pd.Series(True, index=rows.index)
@@ -48,6 +52,13 @@ by_group = by_group.{{ ("nlargest" if asks.order == "highest" else "nsmallest") 
 answer = {
     " / ".join(map(str, name)) if isinstance(name, tuple) else str(name): value for name, value in by_group.to_dict().items()
 }
+answer_count = len(answer)
+first_answers = answer if answer_count <= 30 else dict(sorted(answer.items(), key=lambda item: -item[1])[:10])
+plain_labels = "".join([question, *first_answers]).isascii()
+if answer_count > 30:
+    # More than a text shows: the whole answer is a file beside the notebook.
+    Path("values").mkdir(exist_ok=True)
+    Path("values/answer.json").write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
 by_group
 #% elif asks.values_only
 answer = rows[{{ column }}].{{ ("nlargest" if asks.order == "highest" else "nsmallest") | name }}({{ asks.top }}).tolist()

@@ -15,6 +15,6 @@ width = 1.96 * rows[{{ asked.question.columns | first }}].std() / np.sqrt(used_r
 answer_low, answer_high = float(answer - width), float(answer + width)
 #% endif
 #% if asked.question.where and measure == "mean"
-answer_overall = raw[{{ asked.question.columns | first }}].mean().item()
+answer_overall = {{ ("table" if v.is_repaired else "raw") | name }}[{{ asked.question.columns | first }}].mean().item()
 #% endif
 print(f"{answer_low:.6g} … {answer_high:.6g}")

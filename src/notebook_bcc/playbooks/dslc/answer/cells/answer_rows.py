@@ -1,5 +1,5 @@
 #% set asks = asked.question
-rows = raw
+rows = {{ ("table" if v.is_repaired else "raw") | name }}
 #% for one in asks.where
 #% set value = one["values"] | first
 #% if one.operator == "in" and one["values"] | length == 1 and value is not sameas true

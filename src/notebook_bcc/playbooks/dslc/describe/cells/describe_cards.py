@@ -5,7 +5,8 @@ def typical(column):
     if known.empty:
         return ""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and known.nunique() > 10:
-        low, first, middle, third, high = known.quantile([0, 0.25, 0.5, 0.75, 1])
+        first, middle, third = known[~known.isin([np.inf, -np.inf])].quantile([0.25, 0.5, 0.75])
+        low, high = known.min(), known.max()
         return f"{low:,.6g} | {first:,.6g} [{middle:,.6g}] {third:,.6g} | {high:,.6g}"
     if pd.api.types.is_datetime64_any_dtype(column):
         return f"{known.min()} … {known.max()}"

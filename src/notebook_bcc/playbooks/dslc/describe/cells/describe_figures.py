@@ -12,7 +12,7 @@ for kind, names in (("numbers", numbers), ("categories", categories)):
         ax.set_visible(False)
     for ax, name in zip(axes.flat, names):
         if kind == "numbers":
-            ax.hist(raw[name].dropna(), bins=30)
+            ax.hist(raw[name].replace([np.inf, -np.inf], np.nan).dropna(), bins=30)
             ax.locator_params(axis="x", nbins=4)
         else:
             counts = raw[name].value_counts().head(8)[::-1]

@@ -16,7 +16,7 @@ for position, (name, column) in enumerate(raw.items()):
     if is_number and pd.api.types.is_integer_dtype(column) and distinct == len(raw):
         continue
     likely = 2 * bool(hints.search(name)) + (position == raw.shape[1] - 1) + (distinct == 2)
-    naive = f"± {known.std():,.4g}" if is_number else f"{known.value_counts(normalize=True).iloc[0]:.0%}"
+    naive = f"± {known[~known.isin([np.inf, -np.inf])].std():,.4g}" if is_number else f"{known.value_counts(normalize=True).iloc[0]:.0%}"
     candidates.append((likely, name, {{ "数值" if zh else "value" }} if is_number else {{ "类别" if zh else "class" }}, naive))
 candidates = sorted(candidates, key=lambda one: -one[0])[:5]
 suggested_targets = [name for likely, name, kind, naive in candidates]

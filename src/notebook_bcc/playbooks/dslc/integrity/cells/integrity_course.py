@@ -18,9 +18,11 @@ def follows_target(order, answers):
         return 1.0
     both = pd.DataFrame({"order": order, "answer": answers}).dropna().sort_values("order", kind="stable")["answer"]
     few_levels = both.nunique() <= 20 and (both != both.shift()).sum() < 3 * both.nunique()
-    if len(both) < 60 or both.nunique() < 2 or few_levels or both.is_monotonic_increasing or both.is_monotonic_decreasing:
-        return 1.0  # too little to tell, or rows that were sorted by the target
-    blocks = np.array_split(both.to_numpy(), min(40, len(both) // 15))
+    # Numbers in the order of the file tell nothing where the file was sorted by the target.
+    sorted_file = order.is_monotonic_increasing and (both.is_monotonic_increasing or both.is_monotonic_decreasing)
+    if len(both) < 20 or both.nunique() < 2 or few_levels or sorted_file:
+        return 1.0
+    blocks = np.array_split(both.to_numpy(), min(40, max(3, len(both) // 15)))
     return float(f_oneway(*blocks).pvalue)
 
 

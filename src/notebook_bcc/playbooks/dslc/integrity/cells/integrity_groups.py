@@ -1,6 +1,7 @@
 near_copies, near_copy_key = 0, ""
 #% if inputs.group is defined and inputs.group
-group_column = {{ inputs.group }}
+# What was named may be the same in every row, or another in each: then it puts no rows together.
+group_column = {{ inputs.group }} if 1 < df_clean[{{ inputs.group }}].nunique() < df_clean[{{ inputs.group }}].notna().sum() else ""
 #% else
 # Do several rows belong to one subject? Then a subject's rows must not stand on both sides of a split.
 own_columns = [name for name in candidate_columns if name in raw.columns]

@@ -2,6 +2,8 @@ panel_column, moment_parts, calendar = "", {}, False
 #% if inputs.time is defined and inputs.time
 time_column = {{ inputs.time }}
 moments = {time_column: df_clean[time_column]}
+# What was named may hold neither dates nor numbers: then it orders no rows.
+time_column = time_column if moments[time_column].dtype.kind in "iufM" else ""
 #% else
 # Do the rows follow one another in time?
 def is_time(name):

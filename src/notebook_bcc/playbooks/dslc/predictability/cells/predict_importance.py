@@ -53,19 +53,19 @@ def quality_without(members, seed):
 
 
 unshuffled, found = quality_without([], 0), {}
-for team, members in teams.items():
+for group, members in column_groups.items():
     lost = unshuffled - np.array([quality_without(members, seed) for seed in range(1, 6)])
     luck = np.sqrt(np.nanvar(lost[:, 1:].mean(axis=0), ddof=1) + np.var(lost[:, 0], ddof=1) / len(lost))
-    found[team] = (float(lost[:, 0].mean()), float(luck))
+    found[group] = (float(lost[:, 0].mean()), float(luck))
 importance = pd.DataFrame(found, index=["lost", "luck"]).T.sort_values("lost", ascending=False)
 # Part of a loss is luck. The more columns are tried, the further one of them gets by luck alone.
 surely = NormalDist().inv_cdf(1 - 0.025 / len(importance))
 named = importance[importance["lost"] > surely * importance["luck"]].head(15)
-importance_top = {team: round(float(lost), 5) for team, lost in named["lost"].head(5).items()}
-importance_luck = {team: round(float(luck), 5) for team, luck in named["luck"].head(5).items()}
+importance_top = {group: round(float(lost), 5) for group, lost in named["lost"].head(5).items()}
+importance_luck = {group: round(float(luck), 5) for group, luck in named["luck"].head(5).items()}
 if len(named):
     fig, ax = plt.subplots(figsize=(7, 0.32 * len(named) + 1.2), layout="constrained")
-    ax.barh([label_of(team) for team in named.index[::-1]], named["lost"][::-1], xerr=1.96 * named["luck"][::-1], ecolor="0.4")
+    ax.barh([label_of(group) for group in named.index[::-1]], named["lost"][::-1], xerr=1.96 * named["luck"][::-1], ecolor="0.4")
     ax.set(xlabel={{ ("打乱后 R² 的损失" if zh else "R² lost when shuffled") if v.task == "regression" else ("打乱后得分的损失" if zh else "score lost when shuffled") }}, title={{ "模型依赖的列" if zh else "What the model relies on" }})
     fig.savefig("figures/31_importance.png", dpi=150, bbox_inches="tight")
     plt.show()

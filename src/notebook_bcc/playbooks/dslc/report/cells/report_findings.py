@@ -21,9 +21,14 @@ def plain(number):
     return f"{number:.3g}"
 
 
+def weekday(number):
+    """0 as Monday."""
+    return {{ "周一 周二 周三 周四 周五 周六 周日" if lang == "zh" else "Monday Tuesday Wednesday Thursday Friday Saturday Sunday" }}.split()[int(number)]
+
+
 def as_told(mean):
     #% if v.task == "regression"
-    return plain(mean)
+    return plain(float(f"{mean:.4g}"))
     #% else
     return f"{mean:.0%}" if mean == 0 or mean >= 0.01 else {{ "不到 1%" if lang == "zh" else "under 1%" }}
     #% endif
@@ -31,12 +36,13 @@ def as_told(mean):
 
 def groups_of(column):
     """The column in at most six groups, and the name of each: categories, single numbers or fifths of the rows."""
+    written = weekday if str(column.name).endswith("_day_of_week") else plain
     if column.dtype.kind in "iuf" and column.nunique() > 6:
         groups = pd.qcut(column, 5, duplicates="drop")
         ends = column.groupby(groups, observed=True).agg(["min", "max"])
-        return groups, {group: f"{plain(low)} {{ "至" if lang == "zh" else "to" }} {plain(high)}" for group, low, high in ends.itertuples()}
+        return groups, {group: f"{written(low)} {{ "至" if lang == "zh" else "to" }} {written(high)}" if low != high else written(low) for group, low, high in ends.itertuples()}
     usual = column.value_counts().index[:6]
-    return column.where(column.isin(usual)), {value: plain(value) if column.dtype.kind in "iuf" else str(value)[:40] for value in usual}
+    return column.where(column.isin(usual)), {value: written(value) if column.dtype.kind in "iuf" else str(value)[:40] for value in usual}
 
 
 def compared(name, outcome):

@@ -6,7 +6,7 @@
 model_source = as_module(
     [
         *imports,
-        "import pickle, platform, warnings",
+        "import pickle, platform, warnings, zlib",
         "from importlib.metadata import version",
         "from sklearn.base import BaseEstimator, clone",
         #% if v.file_facts.quoting | default(0)
@@ -61,7 +61,7 @@ model_source = as_module(
     ],
 )
 final_model = TableModel(
-    model,
+    clone(model),  # the recipe alone: what it has learnt from fewer rows is not kept twice
     features=given_features,
     #% if v.task == "multilabel"
     targets=targets,

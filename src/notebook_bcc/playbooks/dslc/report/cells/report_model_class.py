@@ -3,6 +3,7 @@
 import pickle
 import platform
 import warnings
+import zlib
 from importlib.metadata import version
 
 from sklearn.base import BaseEstimator, clone
@@ -102,7 +103,7 @@ class TableModel(BaseEstimator):
         return pd.concat([table[names], answers], axis=1)
 
     def __reduce__(self):
-        saved = {"state": pickle.dumps(self.__dict__), "versions": self.versions_, "model_source": model_source}
+        saved = {"state": zlib.compress(pickle.dumps(self.__dict__)), "versions": self.versions_, "model_source": model_source}
         return eval, ("exec(model_source) or restored(state, versions)", {"__name__": "table_model", **saved})
 
 
@@ -170,7 +171,7 @@ def restored(state, versions):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.__dict__.update(pickle.loads(state))
+            model.__dict__.update(pickle.loads(zlib.decompress(state)))
     except (AttributeError, ImportError, TypeError, ValueError, KeyError) as error:
         raise RuntimeError(f"this model cannot be loaded here: it was made with {other}; requirements.txt lists them") from error
     if other:

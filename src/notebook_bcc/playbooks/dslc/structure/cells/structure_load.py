@@ -162,6 +162,10 @@ def {{ reader | name }}(path):
         if isinstance(kind, pd.ArrowDtype):
             table[name] = pyarrow.array(table[name]).to_pandas()
 #% endif
+#% if facts.format in ["parquet", "feather"]
+    half = table.columns[table.dtypes == np.float16]
+    table[half] = table[half].astype(np.float32)  # half precision is for storage: few functions compute with it
+#% endif
 #% if facts.format in ["parquet", "feather", "json"]
     for name in table.columns[table.dtypes == object]:
         nested = table[name].map(lambda cell: isinstance(cell, (list, dict, np.ndarray)))
@@ -170,7 +174,7 @@ def {{ reader | name }}(path):
 #% else
         table.loc[nested, name] = table.loc[nested, name].map(str)
         binary = table[name].map(lambda cell: isinstance(cell, bytes))
-        table.loc[binary, name] = table.loc[binary, name].map(lambda cell: cell.decode("utf-8", "replace"))
+        table.loc[binary, name] = table.loc[binary, name].map(lambda cell: cell.decode("utf-8", "backslashreplace"))
 #% endif
 #% endif
 #% if facts.format in ["parquet", "feather", "sqlite", "json"]

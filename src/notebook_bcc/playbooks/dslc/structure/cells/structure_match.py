@@ -2,11 +2,12 @@ from difflib import get_close_matches
 
 
 def column_like(wanted):
-    """The one column that is meant: by its name, else whatever its case and spaces."""
-    tidy = {name: " ".join(name.split()).casefold() for name in column_names}
-    wish = " ".join(wanted.split()).casefold()
-    same = [name for name in column_names if name == wanted] or [name for name in column_names if tidy[name] == wish]
-    return same[0] if len(same) == 1 else ""
+    """The one column that is meant: by its name, else whatever its case, else whatever stands between its words."""
+    for tidy in (str, lambda name: " ".join(name.split()).casefold(), lambda name: "".join(filter(str.isalnum, name.casefold()))):
+        same = [name for name in column_names if tidy(name) == tidy(wanted) != ""]
+        if same:
+            return same[0] if len(same) == 1 else ""
+    return ""
 
 
 wanted_columns = {name: column_like(name) for name in {{ inputs.targets if "targets" in inputs else [inputs.target] }}}

@@ -17,17 +17,17 @@ def repeats(one, other):
 
 # Columns that say the same belong together: the parts of one date or code, and columns that repeat one another.
 looked = train[given_features].sample(min(len(train), 1000), random_state=0)
-team_of = {name: origin(name) for name in given_features}
+group_of = {name: origin(name) for name in given_features}
 for one, other in combinations(given_features, 2):
-    if team_of[one] != team_of[other] and repeats(one, other):
-        team_of = {name: team_of[one] if team == team_of[other] else team for name, team in team_of.items()}
-teams = {}
-for name, team in team_of.items():
-    teams.setdefault(team, []).append(name)
-teams = {" + ".join(dict.fromkeys(origin(name) for name in members)): members for members in teams.values()}
-joint_columns = {team: members for team, members in teams.items() if len(members) > 1}
+    if group_of[one] != group_of[other] and repeats(one, other):
+        group_of = {name: group_of[one] if group == group_of[other] else group for name, group in group_of.items()}
+column_groups = {}
+for name, group in group_of.items():
+    column_groups.setdefault(group, []).append(name)
+column_groups = {" + ".join(dict.fromkeys(origin(name) for name in members)): members for members in column_groups.values()}
+joint_columns = {group: members for group, members in column_groups.items() if len(members) > 1}
 #% if lang == "zh"
-print(f"{len(given_features)} 列分为 {len(teams)} 组")
+print(f"{len(given_features)} 列分为 {len(column_groups)} 组")
 #% else
-print(f"{len(given_features)} columns in {len(teams)} groups")
+print(f"{len(given_features)} columns in {len(column_groups)} groups")
 #% endif

@@ -16,6 +16,6 @@ for family in plt.rcParams["font.family"]:
     drawable.update(font_manager.get_font(font_manager.findfont(family)).get_charmap())
 texts = raw.select_dtypes(exclude=["number", "bool", "datetime"])
 frequent = [str(value) for name in texts for value in texts[name].value_counts().index[:50]]
-labels_numbered = not drawable.issuperset(map(ord, "".join("".join([*map(str, column_names), *frequent]).split())))
+labels_numbered = not drawable.issuperset(map(ord, "".join("".join([*map(str, raw.columns), *frequent]).split())))
 # A character that a figure lacks all the same, here or on another machine, is no reason for a warning in the notebook.
 warnings.filterwarnings("ignore", message="Glyph [0-9]")

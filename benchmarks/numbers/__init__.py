@@ -1,0 +1,1 @@
+"""Whether what runs tell is what their kernels hold: `make numbers`."""

@@ -1,0 +1,1 @@
+"""Confines a kernel: what its code may read, write, reach and see."""

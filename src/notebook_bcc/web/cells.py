@@ -1,0 +1,105 @@
+"""Cells as the page shows them: the exporters' own safe HTML, bounded in size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from notebook_bcc.notebook.export.html_cells import CELL_WORDS, CellWords, cell_html
+from notebook_bcc.notebook.export.markup import Markup
+from notebook_bcc.notebook.export.outputs import joined
+from notebook_bcc.protocol.cells import AUTO_DEBUG, KEEP_DEBUG_BUTTON, Cell, Output
+from notebook_bcc.protocol.vocabulary import CellType, Language
+from notebook_bcc.web.projection import RunProjection
+
+# A browser that shows more text than this at once becomes slow; the notebook has all of it.
+_MOST_TEXT: Final = 60_000
+_MOST_LINES: Final = 400
+_MOST_OUTPUTS: Final = 60
+_MOST_KEPT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    cell: Cell
+    html: str
+
+
+class CellRenderer:
+    """Renders each cell once for each language: everybody who looks on gets the same text."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, Language], _Rendered] = {}
+
+    def payload(self, cell_id: str, projection: RunProjection, language: Language) -> dict[str, Any]:  # Any: JSON
+        """One cell for the page."""
+        cell = shown_cell(cell_id, projection)
+        stage, step = projection.places.get(cell_id, ("", ""))
+        return {
+            "id": cell_id,
+            "seq": projection.changed.get(cell_id, 0),
+            "kind": cell.type.value,
+            "status": _status(cell, projection),
+            "seconds": projection.seconds.get(cell_id),
+            "since": projection.running_since if cell_id == projection.running else "",
+            "where": "/".join(part for part in (stage, step) if part),
+            "debug": bool(cell.metadata.get(AUTO_DEBUG) or cell.metadata.get(KEEP_DEBUG_BUTTON)),
+            "html": self._html(cell, projection.state.kernel.language or "python", language),
+        }
+
+    def _html(self, cell: Cell, code: str, language: Language) -> str:
+        key = (cell.id, language)
+        kept = self._kept.get(key)
+        if kept is None or kept.cell != cell:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            kept = _Rendered(cell, rendered(cell, language=code, words=CELL_WORDS[language]))
+            self._kept[key] = kept
+        return kept.html
+
+
+def rendered(cell: Cell, *, language: str, words: CellWords) -> str:
+    """The cell as safe HTML, long outputs cut in the middle."""
+    outputs = tuple(_bounded(output) for output in cell.outputs[:_MOST_OUTPUTS])
+    left_out = len(cell.outputs) - len(outputs)
+    if left_out:
+        outputs += ({"output_type": "stream", "name": "stdout", "text": f"[... {left_out} more ...]"},)
+    # The page shows its own number of the cell.
+    return cell_html(replace(cell, outputs=outputs), Markup(), words=words, language=language, count=False)
+
+
+def shown_cell(cell_id: str, projection: RunProjection) -> Cell:
+    """The cell, with what it has printed so far while it runs. Raises CellUnknown."""
+    cell = projection.state.document.cell(cell_id)
+    partial = projection.state.behavior.partial
+    return replace(cell, outputs=partial) if cell_id == projection.running and partial else cell
+
+
+def _bounded(output: Output) -> Output:
+    if output.get("output_type") != "stream":
+        return output
+    return {**output, "text": bounded_text(joined(output.get("text", "")))}
+
+
+def bounded_text(text: str) -> str:
+    """The text, or its beginning and its end with how much stands between them."""
+    if len(text) > _MOST_TEXT:
+        # Cut before lines are counted: a million lines need not become a list.
+        half = _MOST_TEXT // 2
+        middle = text[half:-half]
+        text = f"{text[:half]}\n[... {len(middle):,} characters ...]\n{text[-half:]}"
+    lines = text.split("\n")
+    if len(lines) <= _MOST_LINES:
+        return text
+    half = _MOST_LINES // 2
+    return "\n".join([*lines[:half], f"[... {len(lines) - 2 * half:,} lines ...]", *lines[-half:]])
+
+
+def _status(cell: Cell, projection: RunProjection) -> str:
+    if cell.type is not CellType.CODE:
+        return ""
+    if cell.id == projection.running:
+        return "running"
+    if cell.has_failed:
+        return "failed"
+    return "ok" if cell.execution_count is not None else "new"
