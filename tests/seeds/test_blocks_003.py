@@ -55,9 +55,9 @@ def test_402_a_new_plan_gives_the_flag_for_the_state_machine(store: ScriptStore)
     assert store.exec_action({"action": "update_workflow", "updated_workflow": plan}).items() >= printed.items()
 
 
-def test_474_metadata_has_these_fields_and_defaults() -> None:
+def test_474_metadata_has_these_fields_and_defaults_and_one_of_ours() -> None:
     (printed,) = values(474)
-    assert asdict(ActionMetadata()) == printed
+    assert asdict(ActionMetadata()) == {**printed, "once": False}
 
 
 @pytest.mark.usefixtures("aliases")
