@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+from typing import Any
 
 import pytest
 
-from notebook_bcc.protocol.messages import Options
+from notebook_bcc.protocol.messages import Request
 from notebook_bcc.server.answers import Answer, Parts
 from notebook_bcc.server.memory import Memory, key_of
 from notebook_bcc.server.settings import ServerSettings
@@ -104,11 +106,39 @@ async def test_closing_stops_what_is_under_way() -> None:
     assert len(memory) == 0
 
 
-def test_only_a_request_with_both_ids_has_a_key() -> None:
-    assert key_of("/planning", Options(run_id="r", request_id="1")) == ("/planning", "r", "1")
-    assert key_of("/planning", Options(run_id="r")) is None
-    assert key_of("/planning", Options(request_id="1")) is None
-    assert key_of("/planning", Options(run_id="", request_id="1")) is None
+@pytest.mark.parametrize("ids", [{"run_id": "r"}, {"request_id": "1"}, {"run_id": "", "request_id": "1"}])
+def test_only_a_request_with_both_ids_has_a_key(ids: dict[str, str]) -> None:
+    asked = {**body(), "options": {"run_id": "r", "request_id": "1"}}
+    assert key_of("/planning", Request.parse(asked)) is not None
+    assert key_of("/planning", Request.parse({**asked, "options": ids})) is None
+
+
+@pytest.mark.parametrize("path", ["/planning", "/generating", "/v1/reflection"])
+async def test_another_question_under_a_known_id_is_planned(path: str) -> None:
+    """A run of the same id, begun anew or by somebody else, must not get the answers of the first one."""
+    counting = Counting()
+    sent = body(ids=("nightly", "nightly.1"))
+    other = copy.deepcopy(sent)
+    other["observation"]["location"]["goals"] = {"workflow": "something else"}
+    async with service(counting.planner) as client:
+        first = await client.post(path, json=sent)
+        second = await client.post(path, json=other)
+        again = await client.post(path, json=sent)
+    assert len(counting.asked) == 2
+    assert "idempotent-replayed" not in second.headers
+    assert second.text != first.text
+    assert again.text == first.text
+
+
+@pytest.mark.parametrize("changed", [{"attempt": 2}, {"protocol_version": "1.9"}])
+async def test_what_the_options_say_besides_makes_no_other_question(changed: dict[str, Any]) -> None:
+    counting = Counting()
+    async with service(counting.planner) as client:
+        await client.post("/planning", json=body(ids=("run", "1")))
+        sent = body(ids=("run", "1"))
+        again = await client.post("/planning", json={**sent, "options": {**sent["options"], **changed}})
+    assert again.headers["idempotent-replayed"] == "true"
+    assert len(counting.asked) == 1
 
 
 async def test_endpoints_runs_and_repairs_do_not_share_answers() -> None:

@@ -126,7 +126,7 @@ class Endpoints:
     def _ask(self, http: HttpRequest, request: Request, source: Source) -> tuple[Parts, dict[str, str]]:
         """The parts of the answer, begun here or before, and the header that tells which."""
         endpoint = http.scope["path"]
-        answer, replayed = self._memory.answer(key_of(endpoint, request.options), lambda: source(request))
+        answer, replayed = self._memory.answer(key_of(endpoint, request), lambda: source(request))
         if not replayed:
             return self._follow(http, request, answer), {}
         self._metrics.replayed(endpoint)

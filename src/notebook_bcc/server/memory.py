@@ -7,12 +7,14 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 
-from notebook_bcc.protocol.messages import Options
+from notebook_bcc.protocol.messages import Options, Request
 from notebook_bcc.server.answers import Answer, Parts
 from notebook_bcc.server.settings import ServerSettings
 
 Key = tuple[str, ...]
+_DIGEST_BYTES = 16
 
 
 @dataclass(slots=True)
@@ -106,10 +108,15 @@ class Memory:
             self._bytes -= forgotten.answer.size
 
 
-def key_of(endpoint: str, options: Options) -> Key | None:
-    """What names a request, if it carries both its ids. One id alone may be another client's as well."""
+def key_of(endpoint: str, request: Request) -> Key | None:
+    """What names a request, if it carries both its ids. One id alone may be another client's as well.
+
+    What was asked belongs to it: a run that is begun anew under its id, or by somebody else, counts its requests as the
+    first one did. The other options do not: how often a request was sent, or by which version.
+    """
+    options = request.options
     if not (options.run_id and options.request_id):
         return None
-    key = (endpoint, options.run_id, options.request_id)
-    wanted = options.repair
-    return key if wanted is None else (*key, wanted.cell_id, str(wanted.attempt))
+    asked = request.model_copy(update={"options": Options(repair=options.repair)})
+    digest = blake2b(asked.to_json(), digest_size=_DIGEST_BYTES).hexdigest()
+    return (endpoint, options.run_id, options.request_id, digest)
