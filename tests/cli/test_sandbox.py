@@ -62,6 +62,9 @@ def test_a_run_in_a_sandbox_is_verified_and_goes_on_in_it(shell: Shell, rung: Ru
     assert file.run["verified"]["ok"] is True
     assert file.run["verified"]["sandbox"] == rung
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    journal = shell("show", "confined", "--journal", "--json").stdout
+    assert '"kind": "run_started"' in journal
+    assert "Permission denied" not in journal
 
     again = shell("verify", "confined")
     assert again.returncode == Exit.COMPLETED, again.stdout + again.stderr

@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 
 from notebook_bcc.errors import KernelStartFailed, RunRefused, SettingsInvalid
+from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.lifecycle.sandboxing import (
     SandboxChoice,
     SandboxLauncher,
     SandboxRequest,
+    confinement,
+    launcher_of,
     sandbox_to_begin,
     sandbox_to_go_on,
 )
+from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import (
     UNCONFINED,
     JupyterServerKernelSpec,
@@ -31,8 +35,8 @@ from notebook_bcc.protocol.specs import (
     confined_by,
     sandbox_of_text,
 )
-from notebook_bcc.sandbox.interface import Confined, Reach, Rung
-from notebook_bcc.sandbox.rungs import RungReport
+from notebook_bcc.sandbox.interface import RUNGS, Confined, Reach, Rung
+from notebook_bcc.sandbox.rungs import RungReport, try_rung
 
 MODEL = LlmPlannerSpec()
 AWAY = RemotePlannerSpec(url="https://planner.example/dslc")
@@ -162,3 +166,40 @@ def test_a_sandbox_that_has_no_room_for_its_folders_is_a_kernel_that_does_not_st
     launcher = SandboxLauncher(Full(), readable=(), network=False)
     with pytest.raises(KernelStartFailed, match="No space left"):
         launcher.prepare(["python"], folder=tmp_path, cwd=None, env={})
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("rung", RUNGS)
+async def test_a_kernel_in_a_sandbox_writes_and_reads_its_checkpoints(rung: Rung, tmp_path: Path) -> None:
+    if not (report := try_rung(rung)).works:
+        pytest.skip(f"NOT TESTED: {rung} does not work here: {report.why}")
+    work, checkpoints = tmp_path / "work", tmp_path / "checkpoints"
+    work.mkdir()
+    checkpoints.mkdir()
+    kept = confinement(confined_by(rung, network=False), Limits(), writable=(checkpoints,))
+    path = str(checkpoints / "1.checkpoint")
+    kernel = LocalKernel(cwd=work, launcher=launcher_of(kept))
+    try:
+        await kernel.start()
+        await kernel.execute("x = [1, 2, 3]")
+        saved = await kernel.save_checkpoint(path, seconds=60)
+        assert not saved.problem
+        await kernel.restart()
+        loaded = await kernel.load_checkpoint(path, digest=saved.digest, versions=saved.versions)
+        assert not loaded.problem
+        assert (await kernel.execute("print(x)")).outputs[0]["text"] == "[1, 2, 3]\n"
+    finally:
+        await kernel.close()
+
+
+def test_a_folder_that_has_gone_keeps_no_kernel_from_starting(tmp_path: Path) -> None:
+    seen: list[Reach] = []
+
+    class Open:
+        def confine(self, command: Sequence[str], *, reach: Reach, env: Mapping[str, str]) -> Confined:
+            seen.append(reach)
+            return Confined(argv=tuple(command), env=env)
+
+    launcher = SandboxLauncher(Open(), readable=(), writable=(tmp_path, tmp_path / "gone"), network=False)
+    launcher.prepare(["python"], folder=tmp_path, cwd=None, env={})
+    assert [reach.writable for reach in seen] == [(tmp_path,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """Checkpoints are files that a kernel writes and reads; here they are only named, counted and removed."""
+    """Checkpoints are files that a kernel writes and reads; here they are only named, counted and removed.
+
+    The code of cells can write to the folder too, also from a sandbox: a link in it is not followed."""
 
     folder: Path
 
@@ -25,14 +28,15 @@ class CheckpointFiles:
         """Remove all others. One that cannot be removed stays until the next time."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
             if path.name not in files:
-                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def size(self) -> int:
         """Bytes on disk."""
-        return sum(path.stat().st_size for path in self.folder.iterdir()) if self.folder.is_dir() else 0
+        return sum(path.lstat().st_size for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
 
 def checkpoints_of(run: Path) -> CheckpointFiles:

@@ -41,10 +41,11 @@ class SandboxRequest:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """How a kernel is kept: its sandbox, the files beside its working directory that it may read, and its limits."""
+    """How a kernel is kept: its sandbox, what beside its working directory it may read and write, and its limits."""
 
     sandbox: SandboxSpec = UNCONFINED
     readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
     memory_bytes: int = 0
     processes: int = 0
     disk_bytes: int = 0
@@ -55,9 +56,12 @@ class Confinement:
         return ResourceLimits(self.memory_bytes, self.processes, self.disk_bytes)
 
 
-def confinement(spec: SandboxSpec, limits: Limits, *readable: Path) -> Confinement:
+def confinement(
+    spec: SandboxSpec, limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence[Path] = ()
+) -> Confinement:
     """That of a run's kernel."""
-    return Confinement(spec, readable, limits.memory_bytes, limits.processes, limits.disk_bytes)
+    reach = (tuple(readable), tuple(writable))
+    return Confinement(spec, *reach, limits.memory_bytes, limits.processes, limits.disk_bytes)
 
 
 NO_REQUEST: Final = SandboxRequest()
@@ -67,14 +71,19 @@ UNBOUND: Final = Confinement()
 class SandboxLauncher:
     """Implements the kernel's `Launcher` by a sandbox."""
 
-    def __init__(self, sandbox: Sandbox, *, readable: Sequence[Path], network: bool) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *, readable: Sequence[Path], writable: Sequence[Path] = (), network: bool
+    ) -> None:
         self._sandbox = sandbox
         self._readable = tuple(path.absolute() for path in readable)
+        self._writable = tuple(path.absolute() for path in writable)
         self._network = network
 
     def prepare(self, command: Sequence[str], *, folder: Path, cwd: str | None, env: Mapping[str, str]) -> Launch:
         work = Path.cwd() if cwd is None else Path(cwd).absolute()
-        reach = Reach(work=work, sockets=folder, readable=self._readable, network=self._network)
+        # What was removed since the kernel before this one is no reason not to start.
+        writable = tuple(path for path in self._writable if path.is_dir())
+        reach = Reach(work=work, sockets=folder, readable=self._readable, writable=writable, network=self._network)
         try:
             made = self._sandbox.confine(command, reach=reach, env=env)
         except OSError as error:
@@ -98,7 +107,8 @@ def launcher_of(confinement: Confinement) -> Launcher:
     rung = next((rung for rung in RUNGS if rung == spec.kind), None)
     if rung is None:
         return PlainLauncher()
-    return SandboxLauncher(make_sandbox(rung), readable=confinement.readable, network=has_network(spec))
+    reach = (confinement.readable, confinement.writable)
+    return SandboxLauncher(make_sandbox(rung), readable=reach[0], writable=reach[1], network=has_network(spec))
 
 
 def sandbox_to_begin(

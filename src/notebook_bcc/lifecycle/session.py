@@ -327,11 +327,21 @@ async def session_of(
                 sandbox_spec = sandbox_to_go_on(
                     state.sandbox_spec, sandbox, kernel=kernel_spec, try_rung=tried, run=folder.run_id
                 )
+        checkpoints = checkpoints_of(folder.path)
+        if is_confined(sandbox_spec):
+            # A kernel in a sandbox reaches what is there when it starts. Without the folder there are no checkpoints.
+            with contextlib.suppress(OSError):
+                checkpoints.make_folder()
         kernel = factories.make_kernel(
             kernel_spec,
             cwd=folder.work,
             output_bytes=first.limits.output_bytes,
-            confinement=confinement(sandbox_spec, state.limits if state.seq else first.limits, folder.inputs),
+            confinement=confinement(
+                sandbox_spec,
+                state.limits if state.seq else first.limits,
+                readable=(folder.inputs,),
+                writable=(checkpoints.folder,),
+            ),
             run=folder,
         )
         planner = await factories.make_planner(planner_spec or state.planner or first.chosen_planner, folder)
@@ -344,7 +354,7 @@ async def session_of(
             state=state,
             has_file=folder.has_product,
             on_progress=interaction.on_progress,
-            checkpoints=checkpoints_of(folder.path),
+            checkpoints=checkpoints,
         )
         saver = NotebookSaver(folder, warn=interaction.warn, copy=copy)
         keeper = asyncio.create_task(saver.keep(), name="notebook saver")

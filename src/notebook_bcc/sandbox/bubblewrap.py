@@ -51,7 +51,7 @@ class Bubblewrap:
             *("--bind", str(own.temporary), _TEMPORARY, "--bind", str(own.home), _HOME),
             *_bound("--ro-bind-try", map(str, interpreter(command[0], env))),
             *_bound("--ro-bind", map(str, reach.readable)),
-            *_bound("--bind", (str(reach.work), str(reach.sockets))),
+            *_bound("--bind", map(str, (reach.work, reach.sockets, *reach.writable))),
             *("--remount-ro", "/", "--chdir", str(reach.work), "--unsetenv", _PARENT),
             *(part for number in filters for part in ("--seccomp", str(number))),
             "--",

@@ -15,13 +15,15 @@ RUNGS: Final[tuple[Rung, ...]] = ("bubblewrap", "landlock")
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What the code in a kernel may use: `work` and `sockets` to read and write, `readable` to read; and whether it
-    has the network of the machine. The system, the interpreter and its packages are always readable; nothing else is.
+    """What the code in a kernel may use: `work`, `sockets` and `writable`, all of them there, to read and write,
+    `readable` to read; and whether it has the network of the machine. The system, the interpreter and its packages are
+    always readable; nothing else is.
     """
 
     work: Path
     sockets: Path
     readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
     network: bool = False
 
 

@@ -38,7 +38,7 @@ class Landlock:
         system = (*SYSTEM, *SETTINGS, *(NETWORK if reach.network else ()), *_MACHINE)
         wanted = {
             "cwd": str(reach.work),
-            "writable": [str(one) for one in (reach.work, reach.sockets, own.home, own.temporary)],
+            "writable": [str(one) for one in (reach.work, reach.sockets, *reach.writable, own.home, own.temporary)],
             "readable": [*system, *(str(one) for one in (*interpreter(command[0], env), *reach.readable))],
             "devices": _DEVICES,
             "abi": self._abi,
