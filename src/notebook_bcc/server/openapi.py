@@ -48,7 +48,7 @@ def openapi(*, version: str, token: bool) -> Json:
             "license": {"name": "MIT", "identifier": "MIT"},
             "description": (
                 "Judges where a workflow stands and writes what to do next. Every request carries the whole "
-                "observation; the service keeps nothing of a run. A request that is repeated with the same "
+                "observation; the service keeps nothing of a run. The same request with the same "
                 "`options.run_id` and `options.request_id` is answered again, not planned again."
             ),
         },
