@@ -10,13 +10,8 @@ from pathlib import Path
 import pytest
 
 from notebook_bcc.errors import KernelStartFailed, RunRefused, SettingsInvalid
-from notebook_bcc.lifecycle.sandboxing import (
-    SandboxChoice,
-    SandboxLauncher,
-    SandboxRequest,
-    sandbox_to_begin,
-    sandbox_to_go_on,
-)
+from notebook_bcc.lifecycle.sandbox_request import SandboxChoice, SandboxRequest
+from notebook_bcc.lifecycle.sandboxing import SandboxLauncher, sandbox_to_begin, sandbox_to_go_on
 from notebook_bcc.protocol.specs import (
     UNCONFINED,
     JupyterServerKernelSpec,

@@ -23,7 +23,7 @@ stages:
       - id: load_data
         behaviors: [{actions: [{text: "Not asked for."}]}]
 """
-# What the documents say nothing of, and so the planner does not have; and the two actions that none of its answers uses.
+# What the documents say nothing of, and so the planner does not have; and two actions that none of its answers uses.
 NOT_THERE = {
     "context-filter",
     "end-phase",
