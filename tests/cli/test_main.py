@@ -24,6 +24,7 @@ from notebook_bcc.errors import (
 )
 
 # What only a run, an export or a service needs.
+SANDBOXES = {"notebook_bcc.lifecycle.sandboxing", "notebook_bcc.sandbox.rungs"}
 HEAVY = {"zmq", "nbformat", "jupyter_client", "markdown_it", "regex", "uvicorn"}
 
 
@@ -82,7 +83,9 @@ def test_help_loads_no_kernel_no_journal_and_no_models() -> None:
     ("arguments", "absent"),
     [
         (("run", "--help"), {"notebook_bcc.engine.state", "notebook_bcc.journal.records", "rich", "httpx2", "jinja2"}),
+        (("run", "--help"), {"notebook_bcc.llm.choice", "notebook_bcc.playbook.goals.parsing", *SANDBOXES}),
         (("list",), {"notebook_bcc.engine.runner", "notebook_bcc.kernel.local.kernel", "httpx2", "jinja2", "yaml"}),
+        (("list",), {"notebook_bcc.engine.actions.builtin", "notebook_bcc.kernel.supervisor.link", *SANDBOXES}),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: tuple[str, ...], absent: set[str], tmp_path: Path) -> None:

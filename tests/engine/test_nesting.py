@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.play import SKIP, Played, one_step, play
-from notebook_bcc.engine.actions.context import ActionServices, ExecutionLimits
+from notebook_bcc.engine.actions.context import ActionServices, ActionStart, ExecutionLimits
 from notebook_bcc.engine.actions.nesting import NestingContext
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.errors import ActionRefused
@@ -163,7 +163,7 @@ async def test_a_plain_handler_runs_beside_the_event_loop() -> None:
 
 
 async def test_a_handler_that_outlives_its_action_can_change_nothing() -> None:
-    context = NestingContext(
+    start = ActionStart(
         action_id="action-1",
         document=(await carried_out(ActionRegistry())).state.document,
         variables={},
@@ -175,8 +175,8 @@ async def test_a_handler_that_outlives_its_action_can_change_nothing() -> None:
             problem_of=lambda proposal: "",
             on_output=lambda cell_id, output: None,
         ),
-        carry_out=_for_ever,
     )
+    context = NestingContext(start, carry_out=_for_ever)
     waiting = asyncio.create_task(context.exec_action_async({"action": "add", "content": "x"}))
     await asyncio.sleep(0)
     await context.end()

@@ -73,7 +73,7 @@ from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ActionProblem, BehaviorInfo, ContextFilter, PlanningResponse
 from notebook_bcc.protocol.observation import SectionProgress
-from notebook_bcc.protocol.specs import JupyterServerKernelSpec, LlmPlannerSpec, ScriptPlannerSpec
+from notebook_bcc.protocol.specs import JupyterServerKernelSpec, LlmPlannerSpec, ScriptPlannerSpec, confined_by
 from notebook_bcc.protocol.tracking import Artifact, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Workflow
@@ -749,6 +749,20 @@ def test_a_behavior_that_was_aborted_stays_so() -> None:
     assert state.behavior.aborted
     again = after(failed, evolve(state, policies=Policies(on_error="continue")))
     assert again.behavior.aborted
+
+
+def test_what_an_action_says_beside_its_work_is_no_section_unless_it_says_so() -> None:
+    done = ActionCompleted(action_id="1", action="add", success=True, metadata=ActionMetadata(section_id="s1"))
+    state = after(done)
+    assert state.behavior.sections == BEFORE.behavior.sections
+    assert state.planner_context.section_progress == BEFORE.planner_context.section_progress
+
+
+def test_a_resume_may_choose_another_sandbox() -> None:
+    sandbox = confined_by("landlock", network=True)
+    assert sandbox != BEFORE.sandbox_spec
+    assert after(RunResumed(sandbox_spec=sandbox)).sandbox_spec == sandbox
+    assert after(RunResumed()).sandbox_spec == BEFORE.sandbox_spec
 
 
 def test_sections_follow_one_another() -> None:

@@ -16,7 +16,15 @@ from pydantic import BaseModel
 
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.journal.encoding import RECORD_TYPES, decode_record, encode_record
-from notebook_bcc.journal.records import CellChange, Command, ModelMessage, PlanningAnswered, PlanProposal, RecordBase
+from notebook_bcc.journal.records import (
+    ActionCompleted,
+    CellChange,
+    Command,
+    ModelMessage,
+    PlanningAnswered,
+    PlanProposal,
+    RecordBase,
+)
 
 EXAMPLES: Mapping[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
@@ -159,3 +167,12 @@ def test_no_field_becomes_required_and_no_default_changes(model: type[RecordBase
     }
     plain = {name: one.model_dump(mode="json") if isinstance(one, BaseModel) else one for name, one in made.items()}
     assert json.loads(json.dumps(plain)) == FIELDS[model.__name__]["defaults"]
+
+
+def test_a_cell_that_failed_is_not_run_again_for_a_new_kernel() -> None:
+    def cells(**said: Any) -> tuple[str, ...]:
+        return ActionCompleted(action_id="a", action="exec", **said).succeeded_cells
+
+    assert cells(success=True, executed="x") == ("x",)
+    assert cells(success=False, executed="x") == ()
+    assert cells(success=False, executed="x", ran=("y",)) == ("y",)

@@ -18,7 +18,8 @@ from notebook_bcc.errors import KernelDied, KernelGone
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.local.kernel import LocalKernel
 from notebook_bcc.kernel.supervisor.folders import Lifetime, runtime_root
-from notebook_bcc.kernel.supervisor.left import KeptKernel, kept_kernels, take_notes
+from notebook_bcc.kernel.supervisor.left import KeptKernel, kept_kernels
+from notebook_bcc.kernel.supervisor.notes import take_notes
 
 pytestmark = pytest.mark.anyio
 Text = Callable[[Execution], str]

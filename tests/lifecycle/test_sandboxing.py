@@ -11,10 +11,9 @@ import pytest
 
 from notebook_bcc.errors import KernelStartFailed, RunRefused, SettingsInvalid
 from notebook_bcc.kernel.local.kernel import LocalKernel
+from notebook_bcc.lifecycle.sandbox_request import SandboxChoice, SandboxRequest
 from notebook_bcc.lifecycle.sandboxing import (
-    SandboxChoice,
     SandboxLauncher,
-    SandboxRequest,
     confinement,
     launcher_of,
     sandbox_to_begin,

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from notebook_bcc.errors import PlanInvalid
 from notebook_bcc.protocol import vocabulary
-from notebook_bcc.protocol.cells import Bar, replaced_probes
+from notebook_bcc.protocol.cells import Bar, Cell, replaced_probes
 from notebook_bcc.protocol.dialects import actions_from_v1
 from notebook_bcc.protocol.limits import Limits, Policies
 from notebook_bcc.protocol.message import Message
@@ -18,6 +18,7 @@ from notebook_bcc.protocol.messages import INCLUDABLE, PlanningResponse
 from notebook_bcc.protocol.plain import canonical_bytes, plain
 from notebook_bcc.protocol.progress import PROGRESS_MIME, WorkProgress, is_progress, progress_of
 from notebook_bcc.protocol.variables import summary_of
+from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow, check_steps, check_workflow
 
 # Every closed set whose members are not the member's own name.
@@ -170,6 +171,15 @@ class _Outer(Message):
 def test_a_null_counts_as_left_out_however_deep_it_stands() -> None:
     read = _Outer.parse({"inner": [{"word": None, "numbers": [1]}, 3], "named": {"a": {"word": None}}})
     assert read == _Outer(inner=(_Inner(numbers=(1,)), 3), named={"a": _Inner()})
+
+
+def test_a_probe_is_named_by_a_text_alone() -> None:
+    def cell(**extra: Any) -> Cell:
+        return Cell(id="c", type=CellType.CODE, source="", metadata={"extra": extra})
+
+    assert (cell(probe="outliers").probe, cell(probe="outliers").is_folded) == ("outliers", True)
+    assert (cell(probe=3).probe, cell(probe=3).is_folded) == ("", False)
+    assert (cell().probe, cell().is_folded) == ("", False)
 
 
 def test_probes_are_replaced_by_either_name_of_the_key_and_what_is_no_name_is_skipped() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.llm.limits import Share
 from notebook_bcc.views.words import Words
 
 if TYPE_CHECKING:
+    from notebook_bcc.llm.choice import ChoiceFiles
     from notebook_bcc.views.narration import Tone
 
 _SHARED: Final[Mapping[Share, str]] = {"values": "share_values", "schema": "share_schema", "none": "share_none"}

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
-from notebook_bcc.lifecycle.sandboxing import SandboxChoice, SandboxRequest
+from notebook_bcc.lifecycle.sandbox_request import SandboxChoice, SandboxRequest
 from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.protocol.vocabulary import Dialect, Language
 from notebook_bcc.settings import Settings, read_address, read_settings, read_token

@@ -41,7 +41,7 @@ from notebook_bcc.lifecycle.operations import answer_run, cancel_run, pause_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
 from notebook_bcc.lifecycle.predict import MODEL, Predictions, PredictOrder, predict, predict_confinement
 from notebook_bcc.lifecycle.summary import summarize
-from notebook_bcc.lifecycle.verify import verified_stamp
+from notebook_bcc.lifecycle.verified import verified_stamp
 from notebook_bcc.protocol.summary import Summary
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.settings import Settings

@@ -19,7 +19,7 @@ _ASKED_IN = {
     PlanningQuestion.STEP_END: State.STEP_COMPLETED,
     PlanningQuestion.STAGE_END: State.STAGE_COMPLETED,
 }
-_NEVER_TOLD = (
+_NEVER_KNOWN = (
     "policies and limits: the defaults are taken (a change of the plan asks a person; a missed goal fails)",
     "the plan beyond ids and current goals: names, other goals, and the steps of the other stages",
     "which variables are the kernel's: for those the kernel's value would count, not the answer's",
@@ -32,7 +32,7 @@ def derived_state(request: Request) -> tuple[RunState, tuple[str, ...]]:
     observation = request.observation
     location, context = observation.location, observation.context
     current, progress = location.current, location.progress
-    unknown = list(_NEVER_TOLD)
+    unknown = list(_NEVER_KNOWN)
     left_out = [name for name in ("stages", "steps", "behaviors") if getattr(progress, name) is None]
     if left_out:
         unknown.append(f"progress of {', '.join(left_out)}: the observation leaves it out (a context filter does that)")

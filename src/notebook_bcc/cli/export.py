@@ -22,7 +22,7 @@ from notebook_bcc.lifecycle.handover import place_files
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.saver import notebook_metadata, shown_document
 from notebook_bcc.lifecycle.session import reader_language
-from notebook_bcc.lifecycle.verify import VERIFIED
+from notebook_bcc.lifecycle.verified import VERIFIED
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.notebook.export.pdf import print_page

@@ -236,7 +236,7 @@ def finish(outcome: Coroutine[Any, Any, int | None], *, language: Language = "en
         # Its lines for every request would hide what the run does.
         logging.getLogger("httpx").setLevel(logging.NOTSET if debugging else logging.WARNING)
         # Loaded here alone: `--help` does not need it.
-        for note in import_module("notebook_bcc.kernel.supervisor.left").take_notes():
+        for note in import_module("notebook_bcc.kernel.supervisor.notes").take_notes():
             print(f"nbcc: {note}", file=sys.stderr)
         code = asyncio.run(outcome)
     except BccError as error:

@@ -14,7 +14,7 @@ from notebook_bcc.errors import BccError, RunRefused
 from notebook_bcc.lifecycle.folder import RunFolder, find_run
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.predict import MODEL, PredictOrder, predict, predict_confinement
-from notebook_bcc.lifecycle.sandboxing import SandboxRequest
+from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
 from notebook_bcc.notebook.atomic import replace_file
 from notebook_bcc.views.narration import one_line, safe
 from notebook_bcc.wiring import journals, run_factories

@@ -56,7 +56,7 @@ from notebook_bcc.cli.options.run import (
 from notebook_bcc.cli.view.choice import choose_view, is_terminal
 from notebook_bcc.lifecycle.folder import RunFolder, find_run
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder
-from notebook_bcc.lifecycle.sandboxing import SandboxRequest
+from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
 from notebook_bcc.lifecycle.server_copy import notebook_path
 from notebook_bcc.settings import Settings
 from notebook_bcc.views.words import Words

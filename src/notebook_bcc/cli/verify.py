@@ -28,7 +28,8 @@ from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, NOTEBOOK, RunFolder, find_run, run_folders
 from notebook_bcc.lifecycle.handover import delivered_by
 from notebook_bcc.lifecycle.operations import verify_run
-from notebook_bcc.lifecycle.sandboxing import SandboxRequest, kept_confinement
+from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
+from notebook_bcc.lifecycle.sandboxing import kept_confinement
 from notebook_bcc.lifecycle.verify import VerifyOrder, verify_notebook
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.limits import Limits

@@ -12,10 +12,10 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from notebook_bcc.api.loop_thread import LoopClient
-from notebook_bcc.compat.store_context import StoreContext
+from notebook_bcc.compat.store_context import StoreContext, store_services
 from notebook_bcc.compat.store_registry import StoreFunction, StoreRegistry
 from notebook_bcc.compat.values import unwrapped
-from notebook_bcc.engine.actions.context import ExecutionLimits
+from notebook_bcc.engine.actions.context import ActionStart, ExecutionLimits
 from notebook_bcc.engine.actions.registry import ActionRegistry, check_registration
 from notebook_bcc.engine.actions.results import result_of
 from notebook_bcc.engine.changes import evolve
@@ -199,16 +199,19 @@ class ScriptStore:
     async def _execute(self, step: Action | Mapping[str, Any], *, depth: int) -> dict[str, Any]:
         self._actions += 1
         started = time.perf_counter()
-        context = StoreContext(
+        services = store_services(
+            kernel=self._kernel,
+            limits=self._limits,
+            problem_of=lambda proposal: proposal_problem(self._state, proposal),
+        )
+        start = ActionStart(
             action_id=f"action-{self._actions}",
             document=self._state.document,
             variables=self._state.variables,
             assigned=self._state.kernel.assigned,
-            kernel=self._kernel,
-            limits=self._limits,
-            problem_of=lambda proposal: proposal_problem(self._state, proposal),
-            bring_up=self._bring_up,
+            services=services,
         )
+        context = StoreContext(start, bring_up=self._bring_up)
         name = _name_of(step)
         try:
             if depth >= _DEEPEST:

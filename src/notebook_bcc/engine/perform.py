@@ -1,4 +1,4 @@
-"""Carry out one intent: the only room that waits. What happened comes out as batches of records, each journaled whole.
+"""Carry out one intent: the only module that waits. What happened comes out as batches of records, each kept whole.
 
 A performer changes nothing of the run: it reads the state it is given and yields what happened.
 """

@@ -9,7 +9,7 @@ from notebook_bcc.errors import PlanInvalid
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.protocol.workflow import Stage, Step, Workflow, check_steps, check_workflow
 
-_LINES_TOLD, _LONGEST_LINE = 12, 160
+_LINES_SHOWN, _LONGEST_LINE = 12, 160
 
 
 def fills_in(plan: Workflow | None, proposal: PlanProposal) -> bool:
@@ -112,7 +112,7 @@ def plan_diff(plan: Workflow | None, proposal: PlanProposal) -> str:
 def changed_lines(plan: Workflow | None, proposal: PlanProposal) -> tuple[str, ...]:
     """What of the plan changes, a line each with its mark: the first few, long ones cut, and how many more."""
     changed = [line for line in plan_diff(plan, proposal).splitlines() if not line.startswith(" ")]
-    shown = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "..." for line in changed[:_LINES_TOLD]]
+    shown = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "..." for line in changed[:_LINES_SHOWN]]
     more = len(changed) - len(shown)
     return (*shown, f"[... {more} more ...]") if more else tuple(shown)
 

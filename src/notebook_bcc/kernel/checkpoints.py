@@ -51,8 +51,8 @@ def load(path: str, *, digest: str, versions: Mapping[str, str]) -> str:
     """The expression that loads a namespace, with the variables that are there then."""
     loaded = f"{_THERE}.checkpoints.load({path!r}, {digest!r}, {dict(versions)!r})"
     counted = "setattr(get_ipython(), 'execution_count', found['count'])"
-    told = f"{{**found, 'variables': {_THERE}.namespace.changes()['updated']}}"
-    return f"{_THERE}.ProbeReply((lambda found: ({counted}, {told})[1] if found['loaded'] else found)({loaded}))"
+    answer = f"{{**found, 'variables': {_THERE}.namespace.changes()['updated']}}"
+    return f"{_THERE}.ProbeReply((lambda found: ({counted}, {answer})[1] if found['loaded'] else found)({loaded}))"
 
 
 def read_saved(found: Any | None) -> SavedCheckpoint:

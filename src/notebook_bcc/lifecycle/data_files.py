@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from notebook_bcc.errors import RunRefused
 from notebook_bcc.lifecycle.folder import INPUTS_FOLDER, Input
-from notebook_bcc.playbook.goals.asked import TASK_INPUT
+from notebook_bcc.playbook.goals.names import TASK_INPUT
 
 # How a file's name ends, and what the run is told about its form. Separator and encoding are for the run to find out.
 FORMATS: Final[Mapping[str, str]] = {

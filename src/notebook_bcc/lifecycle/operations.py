@@ -40,7 +40,8 @@ from notebook_bcc.lifecycle.leftover import end_left_kernel
 from notebook_bcc.lifecycle.order import Restart, ResumeOrder, RunOrder
 from notebook_bcc.lifecycle.redelivery import check_destination
 from notebook_bcc.lifecycle.replies import answered_question
-from notebook_bcc.lifecycle.sandboxing import NO_REQUEST, SandboxRequest, kept_confinement
+from notebook_bcc.lifecycle.sandbox_request import NO_REQUEST, SandboxRequest
+from notebook_bcc.lifecycle.sandboxing import kept_confinement
 from notebook_bcc.lifecycle.saver import NotebookSaver
 from notebook_bcc.lifecycle.server_copy import copying, want_copy
 from notebook_bcc.lifecycle.session import Interaction, Session, session_of

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from notebook_bcc import __version__
 from notebook_bcc.journal.records import RunStarted
 from notebook_bcc.lifecycle.folder import Input
-from notebook_bcc.lifecycle.sandboxing import NO_REQUEST, SandboxRequest
+from notebook_bcc.lifecycle.sandbox_request import NO_REQUEST, SandboxRequest
 from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.playbook.folder import PlaybookFiles
 from notebook_bcc.protocol.limits import Limits, Policies

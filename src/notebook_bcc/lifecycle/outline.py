@@ -17,7 +17,7 @@ from notebook_bcc.engine.state import LevelState, Machine, PlannerContext, Posit
 from notebook_bcc.errors import MessageInvalid
 from notebook_bcc.journal.records import INPUTS, RunStopped
 from notebook_bcc.lifecycle.folder import RunFolder
-from notebook_bcc.lifecycle.verify import verified_stamp
+from notebook_bcc.lifecycle.verified import verified_stamp
 from notebook_bcc.protocol.limits import Spent
 from notebook_bcc.protocol.tracking import CompletedItem
 from notebook_bcc.protocol.vocabulary import State

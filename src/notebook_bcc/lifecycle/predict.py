@@ -19,14 +19,8 @@ from notebook_bcc.errors import MessageInvalid, RunRefused
 from notebook_bcc.kernel.interface import CellError, Execution, Kernel
 from notebook_bcc.lifecycle.factories import RunFactories
 from notebook_bcc.lifecycle.new_rows import rewrite
-from notebook_bcc.lifecycle.sandboxing import (
-    NO_REQUEST,
-    UNBOUND,
-    Confinement,
-    SandboxRequest,
-    TryRung,
-    kept_confinement,
-)
+from notebook_bcc.lifecycle.sandbox_request import NO_REQUEST, SandboxRequest
+from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement, TryRung, kept_confinement
 from notebook_bcc.protocol.predicting import ModelFacts, RowDoubts
 from notebook_bcc.protocol.specs import LocalKernelSpec
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from notebook_bcc.errors import KernelStartFailed, RunRefused, SettingsInvalid
 from notebook_bcc.kernel.local.launcher import Launch, Launcher, PlainLauncher
 from notebook_bcc.kernel.local.usage import ResourceLimits
+from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
 from notebook_bcc.protocol.limits import Limits
 from notebook_bcc.protocol.specs import (
     UNCONFINED,
@@ -25,18 +26,9 @@ from notebook_bcc.protocol.specs import (
 from notebook_bcc.sandbox.interface import RUNGS, Reach, Rung, Sandbox
 from notebook_bcc.sandbox.rungs import RungReport, make_sandbox
 
-SandboxChoice = Literal["auto", "bubblewrap", "landlock", "off"]
 TryRung = Callable[[Rung], RungReport]
 
 _NO_HELP = "use a machine that has one of them, or a container for the whole run"
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxRequest:
-    """What a person said about a sandbox. None: nothing."""
-
-    choice: SandboxChoice | None = None
-    allow_net: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,6 @@ def confinement(
     return Confinement(spec, *reach, limits.memory_bytes, limits.processes, limits.disk_bytes)
 
 
-NO_REQUEST: Final = SandboxRequest()
 UNBOUND: Final = Confinement()
 
 

@@ -25,7 +25,8 @@ from notebook_bcc.lifecycle.folder import RunFolder
 from notebook_bcc.lifecycle.handover import note_delivered
 from notebook_bcc.lifecycle.history import folded, note_seconds
 from notebook_bcc.lifecycle.leftover import end_left_kernel
-from notebook_bcc.lifecycle.sandboxing import SandboxRequest, confinement, sandbox_to_begin, sandbox_to_go_on
+from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
+from notebook_bcc.lifecycle.sandboxing import confinement, sandbox_to_begin, sandbox_to_go_on
 from notebook_bcc.lifecycle.saver import NotebookSaver, notebook_metadata, own_cells, shown_document
 from notebook_bcc.lifecycle.server_copy import ServerCopy, server_copy, want_copy
 from notebook_bcc.lifecycle.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook

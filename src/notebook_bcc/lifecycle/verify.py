@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from notebook_bcc import __version__
-from notebook_bcc.errors import KernelDied, NotebookFailed, RunRefused
+from notebook_bcc.errors import KernelDied, RunRefused
 from notebook_bcc.kernel.interface import Kernel
 from notebook_bcc.lifecycle.factories import RunFactories
-from notebook_bcc.lifecycle.folder import LARGE_FILE, RunFolder
+from notebook_bcc.lifecycle.folder import LARGE_FILE
 from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement
+from notebook_bcc.lifecycle.verified import VERIFIED
 from notebook_bcc.notebook.reading import NotebookFile, read_notebook, stamp_notebook
 from notebook_bcc.notebook.sameness import differences
 from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.specs import KernelSpec, LocalKernelSpec, is_confined
 from notebook_bcc.protocol.vocabulary import CellType
-
-VERIFIED = "verified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +77,6 @@ class Verification:
             "versions": self.versions,
             **({"sandbox": self.sandbox} if self.sandbox else {}),
         }
-
-
-def verified_stamp(folder: RunFolder) -> bool | None:
-    """Whether the run's notebook has given the same results again; None where that was not tried."""
-    try:
-        stamp = read_notebook(folder.notebook).run.get(VERIFIED)
-    except NotebookFailed:
-        return None
-    return stamp.get("ok") is True if isinstance(stamp, dict) else None
 
 
 @dataclass(frozen=True, slots=True)

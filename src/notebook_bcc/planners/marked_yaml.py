@@ -1,4 +1,4 @@
-"""YAML text into plain values that remember their lines. The door for yaml.
+"""YAML text into plain values that remember their lines. The adapter for yaml.
 
 Only what a person writes by hand: one document of mappings, lists and scalars. Aliases and tags are refused, so that a
 small file cannot become a large value and nothing is constructed that the file names. Plain scalars are read as YAML

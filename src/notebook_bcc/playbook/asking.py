@@ -18,7 +18,8 @@ from notebook_bcc.playbook.book import (
 )
 from notebook_bcc.playbook.content import templates_of_content
 from notebook_bcc.playbook.facts import INPUTS, MOST_EFFECTS, OLDER_INPUTS, PROBLEMS
-from notebook_bcc.playbook.goals.asked import VARIABLES, reads_table
+from notebook_bcc.playbook.goals.asked import reads_table
+from notebook_bcc.playbook.goals.names import VARIABLES
 from notebook_bcc.playbook.needed import cells_of, names_in_cell
 from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts, Template
 from notebook_bcc.protocol.messages import ContextFilter, EffectsConfig, PlanningResponse

@@ -169,10 +169,10 @@ class _Flow:
                 )
         for stage in self.playbook.stages:
             yield from self._rules([*stage.conditions.values(), stage.when])
-            yield from self._told((stage.focus, stage.todo), before, _made_in(*stage.steps))
+            yield from self._check_texts((stage.focus, stage.todo), before, _made_in(*stage.steps))
             for step in stage.steps:
                 yield from self._rules([step.when, step.seconds])
-                yield from self._told((step.focus, step.goal, step.todo), before, _made_in(step))
+                yield from self._check_texts((step.focus, step.goal, step.todo), before, _made_in(step))
                 yield from self._texts(templates_of(step.done), before)
                 for behavior in step.behaviors:
                     yield from self._behavior(stage, behavior, before)
@@ -201,7 +201,7 @@ class _Flow:
         for template in templates:
             yield from self._unknown(template, known)
 
-    def _told(self, texts: Iterable[Text], before: set[str], during: set[str]) -> Iterator[Problem]:
+    def _check_texts(self, texts: Iterable[Text], before: set[str], during: set[str]) -> Iterator[Problem]:
         """Texts that are said again when more is known: only the plain one has to do with what came before."""
         for text in texts:
             yield from self._texts(templates_of(text), before | during if text.plainer is not None else before)

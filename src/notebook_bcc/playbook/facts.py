@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from notebook_bcc.playbook.goals.asked import VARIABLES, asked_of, reads_table
+from notebook_bcc.playbook.goals.asked import asked_of, reads_table
+from notebook_bcc.playbook.goals.names import VARIABLES
 from notebook_bcc.playbook.goals.tasks import TaskWords
 from notebook_bcc.playbook.templates.environment import SUMMARIZED, Facts
 from notebook_bcc.playbook.templates.tracing import TracedRoot, traced

@@ -17,7 +17,7 @@ from notebook_bcc.protocol.problems import ValueProblem, value_problems
 # One text for all languages, or one for each.
 TextPart = str | dict[str, str]
 # The first of several texts that the facts suffice for is said: those with more facts first, a plain one last.
-ToldPart = TextPart | tuple[TextPart, ...]
+TextsPart = TextPart | tuple[TextPart, ...]
 RulePart = str | bool
 
 
@@ -66,7 +66,7 @@ class VerifyPart(_PlaybookPart):
 class PromotionPart(_PlaybookPart):
     variable: str = Field(min_length=1)
     artifact_id: str = Field(pattern=r"^[^@]+@[^@]+$")
-    description: ToldPart = ""
+    description: TextsPart = ""
     keep_name: bool = False
     parent: str | None = None
 
@@ -78,8 +78,8 @@ class ProducedPart(_PlaybookPart):
 
 
 class BehaviorPart(_PlaybookPart):
-    goal: ToldPart = ""
-    focus: ToldPart = ""
+    goal: TextsPart = ""
+    focus: TextsPart = ""
     when: RulePart | None = None
     expected: tuple[str, ...] = ()
     # `validate` is a name pydantic keeps for itself.
@@ -96,11 +96,11 @@ class BehaviorPart(_PlaybookPart):
 class StepPart(_PlaybookPart):
     id: str = Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")
     name: TextPart = ""
-    goal: ToldPart = ""
+    goal: TextsPart = ""
     description: TextPart = ""
     expected_outputs: tuple[str, ...] = ()
-    focus: ToldPart = ""
-    todo: ToldPart = ""
+    focus: TextsPart = ""
+    todo: TextsPart = ""
     when: RulePart | None = None
     seconds: float | str = 0.0
     done: TextPart = ""
@@ -114,8 +114,8 @@ class StagePart(_PlaybookPart):
     goal: TextPart = ""
     description: TextPart = ""
     expected_outputs: tuple[str, ...] = ()
-    focus: ToldPart = ""
-    todo: ToldPart = ""
+    focus: TextsPart = ""
+    todo: TextsPart = ""
     conditions: dict[str, str] = Field(default_factory=dict)
     when: RulePart | None = None
     written_by: Author | None = None

@@ -34,11 +34,11 @@ from notebook_bcc.playbook.content import content_of
 from notebook_bcc.playbook.facts import INPUTS, PROBLEMS, facts_of, inputs_of
 from notebook_bcc.playbook.needed import needed_names
 from notebook_bcc.playbook.outlook import first_plan, known_steps, reckon, steps_of_stage
-from notebook_bcc.playbook.telling import (
-    behavior_told,
-    produced_told,
-    stage_told,
-    step_told,
+from notebook_bcc.playbook.progress_updates import (
+    behavior_update,
+    produced_update,
+    stage_update,
+    step_update,
     with_progress,
     with_todo,
 )
@@ -197,7 +197,7 @@ class PlaybookPlanner:
         stage = self._current_stage(request)
         facts = self._facts(request)
         level = level_progress(request, Level.STEPS)
-        update = with_progress(ContextUpdate(), stage_told(stage, request, facts, begins=True))
+        update = with_progress(ContextUpdate(), stage_update(stage, request, facts, begins=True))
         done = bool(level.completed) and not level.remaining
         if not level.completed and not level.remaining:
             steps = steps_of_stage(stage, facts)
@@ -232,14 +232,14 @@ class PlaybookPlanner:
         if place == ended:
             # It failed and there is nothing else to try: the client decides, and a restart asks for it again.
             return PlanningResponse(metadata=ResponseMetadata(reason="; ".join(problems)))
-        told = None if problems else produced_told(behavior.produced, facts)
+        produced = None if problems else produced_update(behavior.produced, facts)
         if place.recovering:
             facts = {**facts, "errors": problems}
         else:
             place = _passed_over(step, place, facts)
         if place.index >= len(step.behaviors):
-            return self._achieved(step, facts, told)
-        return with_place(self._begin(step, place, request, facts, told=told), place, step.shape, request)
+            return self._achieved(step, facts, produced)
+        return with_place(self._begin(step, place, request, facts, produced=produced), place, step.shape, request)
 
     def _begin(
         self,
@@ -249,20 +249,20 @@ class PlaybookPlanner:
         facts: Facts,
         *,
         step_begins: bool = False,
-        told: ProgressUpdate | None = None,
+        produced: ProgressUpdate | None = None,
     ) -> PlanningResponse:
         """The answer that starts the behavior at this place: its focus, what it promises, what it shall see.
 
-        `told` is what the one before has produced.
+        `produced` is what the one before has produced.
         """
         stage, behavior = self._current_stage(request), step.behaviors[place.index]
         goal = behavior.goal.render(facts)
         update = with_progress(
             ContextUpdate(variables={PROBLEMS: list(facts["errors"])} if place.recovering else {}),
-            told,
-            stage_told(stage, request, facts, begins=False),
-            step_told(step, request, facts, begins=step_begins),
-            behavior_told(behavior, goal, request, facts),
+            produced,
+            stage_update(stage, request, facts, begins=False),
+            step_update(step, request, facts, begins=step_begins),
+            behavior_update(behavior, goal, request, facts),
         )
         return PlanningResponse(
             transition=TransitionAdvice(continue_behaviors=not step_begins),
@@ -280,10 +280,10 @@ class PlaybookPlanner:
         place = _passed_over(step, place, self._facts(request))
         return place if place.index < len(step.behaviors) else Place(len(step.behaviors) - 1)
 
-    def _achieved(self, step: PlaybookStep, facts: Facts, told: ProgressUpdate | None = None) -> PlanningResponse:
+    def _achieved(self, step: PlaybookStep, facts: Facts, produced: ProgressUpdate | None = None) -> PlanningResponse:
         done = step.done.render(facts)
         todo = TodoUpdate(operation=TodoOperation.REMOVE, items=(done,)) if done else None
-        update = with_progress(ContextUpdate(todo_list_update=todo), told)
+        update = with_progress(ContextUpdate(todo_list_update=todo), produced)
         return PlanningResponse(target_achieved=True, context_update=update)
 
     def _metadata(self, request: Request, facts: Facts, *, left: tuple[int, int] | None = None) -> ResponseMetadata:

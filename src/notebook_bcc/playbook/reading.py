@@ -149,8 +149,8 @@ class _StageReader:
             goal=self.texts.text(part.goal, places, "goal"),
             description=self.texts.text(part.description, places, "description"),
             expected_outputs=part.expected_outputs,
-            focus=self.texts.told(part.focus, places, "focus"),
-            todo=self.texts.told(part.todo, places, "todo"),
+            focus=self.texts.texts(part.focus, places, "focus"),
+            todo=self.texts.texts(part.todo, places, "todo"),
             conditions=self.texts.conditions,
             when=self.texts.rule(part.when, places, "when"),
             steps=tuple(
@@ -175,11 +175,11 @@ class _StageReader:
             id=part.id,
             line=places.line(path),
             name=self.texts.text(part.name, places, f"{path}.name"),
-            goal=self.texts.told(part.goal, places, f"{path}.goal"),
+            goal=self.texts.texts(part.goal, places, f"{path}.goal"),
             description=self.texts.text(part.description, places, f"{path}.description"),
             expected_outputs=part.expected_outputs,
-            focus=self.texts.told(part.focus, places, f"{path}.focus"),
-            todo=self.texts.told(part.todo, places, f"{path}.todo"),
+            focus=self.texts.texts(part.focus, places, f"{path}.focus"),
+            todo=self.texts.texts(part.todo, places, f"{path}.todo"),
             when=self.texts.rule(part.when, places, f"{path}.when"),
             seconds=self.texts.inline(seconds, Kind.RULE, places, f"{path}.seconds"),
             done=self.texts.text(part.done, places, f"{path}.done"),
@@ -197,8 +197,8 @@ class _StageReader:
         common = PlaybookBehavior(
             file=places.file,
             line=places.line(path),
-            goal=self.texts.told(part.goal, places, f"{path}.goal"),
-            focus=self.texts.told(part.focus, places, f"{path}.focus"),
+            goal=self.texts.texts(part.goal, places, f"{path}.goal"),
+            focus=self.texts.texts(part.focus, places, f"{path}.focus"),
             when=(when,) if when is not None else (),
             written_by=part.written_by or author,
         )
@@ -239,7 +239,7 @@ class _StageReader:
         promotion = Promotion(
             variable=part.variable, artifact_id=part.artifact_id, keep_name=part.keep_name or None, parent=part.parent
         )
-        return PlaybookPromotion(promotion, self.texts.told(part.description, places, f"{path}.description"))
+        return PlaybookPromotion(promotion, self.texts.texts(part.description, places, f"{path}.description"))
 
     def _produced(self, part: ProducedPart, places: Places, path: str) -> Produced:
         return Produced(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from notebook_bcc.errors import MessageInvalid, sentence
 from notebook_bcc.planners.marked_yaml import Marked
 from notebook_bcc.playbook.book import Text
-from notebook_bcc.playbook.parts import RulePart, TextPart, ToldPart
+from notebook_bcc.playbook.parts import RulePart, TextPart, TextsPart
 from notebook_bcc.playbook.templates.environment import Kind, Template, Templates
 
 # (file:line, problem)
@@ -57,7 +57,7 @@ class TextReader:
             }
         return Text({each: template for each, template in read.items() if template is not None})
 
-    def told(self, part: ToldPart, places: Places, path: str) -> Text:
+    def texts(self, part: TextsPart, places: Places, path: str) -> Text:
         """A text, or several of which the first is said that the facts suffice for."""
         if isinstance(part, str | dict):
             return self.text(part, places, path)

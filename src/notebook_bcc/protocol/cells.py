@@ -1,4 +1,4 @@
-"""A cell of the notebook, as every room knows it."""
+"""A cell of the notebook, as every package knows it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from notebook_bcc.protocol.actions import LAST_ADDED_CELL
 from notebook_bcc.protocol.messages import PlanningResponse, Request
 from notebook_bcc.protocol.vocabulary import Dialect
 
-# JSON objects of a dialect that has no models of its own: this module is the door they come in by.
+# JSON objects of a dialect that has no models of its own: this module alone reads and writes them.
 Json = dict[str, Any]
 
 _REMOVED = ("stageStatus", "checklist", "thinking", "updated_steps")

@@ -1,4 +1,4 @@
-"""The service on a socket: uvicorn's door."""
+"""The service on a socket: uvicorn's adapter."""
 
 from __future__ import annotations
 

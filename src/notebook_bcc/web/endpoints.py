@@ -169,7 +169,7 @@ class PageEndpoints:
         return JSONResponse({})
 
     async def answer(self, request: Request) -> Response:
-        """Answer what waits: `answers` is its number. Whoever comes second is told who was first (409)."""
+        """Answer what waits: `answers` is its number. Whoever comes second learns who was first (409)."""
         body, folder = await self._order(request), self._folder(request)
         number = number_of(body, "answers")
         if "reply" in body:
@@ -201,7 +201,7 @@ class PageEndpoints:
         order = ResumeOrder(inputs={state.question.input: reply} if state.question is not None else {}, answers=number)
         answered_question(state, order)
         await self._go_on(
-            request, folder, told={name: str(value) for name, value in order.inputs.items()}, answers=number
+            request, folder, inputs={name: str(value) for name, value in order.inputs.items()}, answers=number
         )
 
     async def _go_on(
@@ -210,12 +210,12 @@ class PageEndpoints:
         folder: RunFolder,
         *,
         restart: str = "",
-        told: dict[str, str] | None = None,
+        inputs: dict[str, str] | None = None,
         answers: int = 0,
     ) -> None:
         """Let a process of its own take the run up."""
         before = (await load_state(folder, journals())).seq
-        arguments = resume_arguments(folder.run_id, restart=restart, told=told or {}, answers=answers)
+        arguments = resume_arguments(folder.run_id, restart=restart, inputs=inputs or {}, answers=answers)
         arguments[1:1] = self._common(request)
         await start_command(arguments, begun=lambda: _has_more(folder, before))
 

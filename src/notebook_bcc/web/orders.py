@@ -75,11 +75,11 @@ class NewRun:
             yield from ("--", str(self.path.absolute()))
 
 
-def resume_arguments(run_id: str, *, restart: str, told: Mapping[str, str], answers: int = 0) -> list[str]:
+def resume_arguments(run_id: str, *, restart: str, inputs: Mapping[str, str], answers: int = 0) -> list[str]:
     """For `nbcc resume`."""
     said = [f"--restart={restart}"] if restart else []
     said += [f"--answers={answers}"] if answers else []
-    return ["resume", "--quiet", *said, *(f"--set={name}={value}" for name, value in told.items()), "--", run_id]
+    return ["resume", "--quiet", *said, *(f"--set={name}={value}" for name, value in inputs.items()), "--", run_id]
 
 
 def edited_proposal(state: RunState, items: Any) -> PlanProposal | None:  # Any: JSON

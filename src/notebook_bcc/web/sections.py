@@ -128,10 +128,10 @@ def _behaviors(state: RunState) -> Iterator[Json]:
 
 def outputs(state: RunState) -> list[list[str]]:
     """The variables that the step promises, each with what became of it."""
-    told = state.steps.outputs
-    known: dict[str, str] = dict.fromkeys(told.expected, "expected")
-    known |= dict.fromkeys(told.in_progress, "in_progress")
-    known |= dict.fromkeys(told.produced, "produced")
+    tracked = state.steps.outputs
+    known: dict[str, str] = dict.fromkeys(tracked.expected, "expected")
+    known |= dict.fromkeys(tracked.in_progress, "in_progress")
+    known |= dict.fromkeys(tracked.produced, "produced")
     return [[name, status] for name, status in known.items()]
 
 
@@ -165,11 +165,11 @@ def changed_lines(lines: list[str]) -> list[list[str]]:
     """The lines that change, each with its mark, and their neighbours: where in the plan they stand."""
     near = {at + by for at, line in enumerate(lines) if line[:1] != " " for by in (-1, 0, 1)}
     shown = [at for at in range(len(lines)) if at in near]
-    told: list[list[str]] = []
+    marked: list[list[str]] = []
     for before, at in zip([-1, *shown], shown, strict=False):
-        told += [[" ", "…"]] if at > before + 1 else []
-        told.append([lines[at][:1], lines[at][2:]])
-    return told
+        marked += [[" ", "…"]] if at > before + 1 else []
+        marked.append([lines[at][:1], lines[at][2:]])
+    return marked
 
 
 def _evidence(projection: RunProjection) -> Json:

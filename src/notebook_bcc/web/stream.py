@@ -1,6 +1,6 @@
 """What happens, as server-sent events: one stream for all that a browser looks at, resumed by sequence numbers.
 
-A client is told what changed since its cursor, never what happened in between: one that is slow gets fewer and larger
+A client is sent what changed since its cursor, never what happened in between: one that is slow gets fewer and larger
 pieces, and nothing is kept for it. One that takes nothing at all is cut, and comes back by its cursor.
 """
 
@@ -133,8 +133,8 @@ async def _follow(
     language: Language,
     queue: _Queue,
 ) -> None:
-    """Tell what of one run has changed since the cursor, whenever something has."""
-    told: Json = {}
+    """Send what of one run has changed since the cursor, whenever something has."""
+    sent: Json = {}
     async with watches.watching(folder) as watch:
         # A cursor from another life of this run: what it stands for is not known.
         cursor = cursor if cursor <= watch.seq else 0
@@ -142,18 +142,18 @@ async def _follow(
             version = watch.version
             page = watch.page(language, after=cursor)
             cursor = page["seq"]
-            news = {name: part for name, part in page.items() if name == "cells" or told.get(name) != part}
-            told = page
+            news = {name: part for name, part in page.items() if name == "cells" or sent.get(name) != part}
+            sent = page
             await queue.put(("run", number, {**news, "run": page["run"], "seq": cursor}))
             await asyncio.sleep(_REST_SECONDS)
             await watch.wait_beyond(version)
 
 
 async def _list(listed: RunList, language: Language, queue: _Queue) -> None:
-    told = None
+    sent = None
     while True:
         rows = await listed.rows(Words(language))
-        if rows != told:
-            told = rows
+        if rows != sent:
+            sent = rows
             await queue.put(("runs", 0, {"runs": rows}))
         await asyncio.sleep(_LIST_SECONDS)

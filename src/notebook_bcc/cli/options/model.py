@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from notebook_bcc.api.model_lines import model_lines
-from notebook_bcc.llm.choice import ChoiceFiles
 from notebook_bcc.llm.limits import Fallback, Share
 from notebook_bcc.views.words import Words
 
 if TYPE_CHECKING:
     from notebook_bcc.cli.view.plain import View
+    from notebook_bcc.llm.choice import ChoiceFiles
 
 ModelOption = Annotated[
     str,

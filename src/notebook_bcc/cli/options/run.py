@@ -12,7 +12,7 @@ from notebook_bcc.api.options import given as given
 from notebook_bcc.api.options import settings_of as settings_of
 from notebook_bcc.errors import BccError
 from notebook_bcc.lifecycle.folder import LAST, run_folders
-from notebook_bcc.lifecycle.sandboxing import SandboxChoice
+from notebook_bcc.lifecycle.sandbox_request import SandboxChoice
 from notebook_bcc.protocol.vocabulary import Dialect, Language
 
 

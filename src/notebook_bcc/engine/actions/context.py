@@ -81,26 +81,30 @@ def code_cell(document: Document, cell_id: str) -> Cell:
     return cell
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionStart:
+    """How things stand when an action begins: the notebook, what exists in the kernel and the cell each variable has
+    its value from; and what the action may use."""
+
+    action_id: str
+    document: Document
+    variables: Mapping[str, Any]
+    assigned: Mapping[str, str]
+    services: ActionServices
+
+
 class ActionContext:
     """One action's view of the run. Made for each action; what it notes becomes the action's record."""
 
-    def __init__(
-        self,
-        *,
-        action_id: str,
-        document: Document,
-        variables: Mapping[str, Any],
-        assigned: Mapping[str, str],
-        services: ActionServices,
-    ) -> None:
-        self.action_id = action_id
-        self.document = document
+    def __init__(self, start: ActionStart) -> None:
+        self.action_id = start.action_id
+        self.document = start.document
         self.changes = Changes()
         self.result: Any = None
         self.skipped = ""
-        self._variables = variables
-        self._assigned = assigned
-        self._services = services
+        self._variables = start.variables
+        self._assigned = start.assigned
+        self._services = start.services
 
     @property
     def variables(self) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from notebook_bcc.engine.actions.context import ActionContext, ActionServices, ExecutionLimits, code_cell
+from notebook_bcc.engine.actions.context import ActionContext, ActionServices, ActionStart, ExecutionLimits, code_cell
 from notebook_bcc.engine.actions.heartbeat import Heartbeat
 from notebook_bcc.engine.actions.nesting import NestingContext
 from notebook_bcc.engine.actions.partial_outputs import PartialOutputs
@@ -138,14 +138,14 @@ class ActionExecutor:
             problem_of=lambda proposal: proposal_problem(state, proposal),
             on_output=lambda cell_id, output: self._printed(cell_id, output, partial),
         )
-        return NestingContext(
+        start = ActionStart(
             action_id=received.action_id,
             document=state.document,
             variables=state.variables,
             assigned=state.kernel.assigned,
             services=services,
-            carry_out=lambda context, step: self._carry_out(state, context, step),
         )
+        return NestingContext(start, carry_out=lambda context, step: self._carry_out(state, context, step))
 
     def _printed(self, cell_id: str, output: Output, partial: PartialOutputs) -> None:
         partial.note(cell_id, output)

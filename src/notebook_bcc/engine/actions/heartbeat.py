@@ -22,15 +22,15 @@ class Heartbeat:
         self._what = what
         self._timer = timer
         self._tell = tell
-        self._began = self._told = timer()
+        self._began = self._reported_at = timer()
         self._before: tuple[float, KernelUsage] | None = None
 
     async def look(self, heard_at: float) -> None:
         """Tell, if nothing was heard since `heard_at` for long enough."""
         now = self._timer()
-        if now - max(heard_at, self._told) < _SILENT_SECONDS:
+        if now - max(heard_at, self._reported_at) < _SILENT_SECONDS:
             return
-        self._told = now
+        self._reported_at = now
         usage = await self._usage()
         self._tell(
             WorkProgress(

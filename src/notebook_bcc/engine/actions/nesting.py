@@ -7,10 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final
 
-from notebook_bcc.engine.actions.context import ActionContext, ActionServices
+from notebook_bcc.engine.actions.context import ActionContext, ActionStart
 from notebook_bcc.engine.actions.results import result_of
 from notebook_bcc.errors import ActionRefused
-from notebook_bcc.notebook.document import Document
 from notebook_bcc.protocol.actions import ActionBase, action_name
 
 # An action that carries itself out again, without end, is stopped here.
@@ -27,20 +26,8 @@ class NestingContext(ActionContext):
     told in its result and is the handler's to judge. Made on the event loop that carries the action out.
     """
 
-    def __init__(
-        self,
-        *,
-        action_id: str,
-        document: Document,
-        variables: Mapping[str, Any],
-        assigned: Mapping[str, str],
-        services: ActionServices,
-        carry_out: CarryOut,
-        depth: int = 0,
-    ) -> None:
-        super().__init__(
-            action_id=action_id, document=document, variables=variables, assigned=assigned, services=services
-        )
+    def __init__(self, start: ActionStart, *, carry_out: CarryOut, depth: int = 0) -> None:
+        super().__init__(start)
         self._carry_out = carry_out
         self._depth = depth
         self._turn = asyncio.Lock()
@@ -82,15 +69,14 @@ class NestingContext(ActionContext):
 
     async def _carried_out(self, step: Any) -> dict[str, Any]:
         self._nested += 1
-        inner = NestingContext(
+        start = ActionStart(
             action_id=f"{self.action_id}.{self._nested}",
             document=self.document,
             variables=self.variables,
             assigned=self.assigned,
             services=self._services,
-            carry_out=self._carry_out,
-            depth=self._depth + 1,
         )
+        inner = NestingContext(start, carry_out=self._carry_out, depth=self._depth + 1)
         if inner._depth > _DEEPEST:
             inner.refuse("ActionRefused", f"actions are nested more than {_DEEPEST} deep")
         elif self.changes.kernel_died:

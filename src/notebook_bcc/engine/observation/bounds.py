@@ -12,8 +12,8 @@ from notebook_bcc.protocol.messages import ContextFilter
 from notebook_bcc.protocol.observation import Context, Effects, FsmView, Observation
 from notebook_bcc.protocol.variables import summary_of
 
-_MOVES_TOLD: Final = 5
-_EFFECTS_TOLD: Final = 5
+_MOVES_SHOWN: Final = 5
+_EFFECTS_SHOWN: Final = 5
 _LONGEST_EFFECT: Final = 500
 # Bytes of JSON: of one value, and of all variables with their names.
 _LARGEST_VALUE: Final = 1_000
@@ -78,7 +78,7 @@ def _effects(context: Context, wanted: ContextFilter | None) -> Effects:
     if config is not None and config.wants_history:
         history = history if config.history_limit is None else history[-config.history_limit :]
     else:
-        history = tuple(shortened(str(one), _LONGEST_EFFECT) for one in history[-_EFFECTS_TOLD:])
+        history = tuple(shortened(str(one), _LONGEST_EFFECT) for one in history[-_EFFECTS_SHOWN:])
     return context.effects.model_copy(update={"history": history})
 
 
@@ -86,4 +86,4 @@ def _fsm(context: Context, wanted: ContextFilter | None) -> FsmView | None:
     machine = context.fsm
     if machine is None or (wanted is not None and "fsm_history" in wanted.include):
         return machine
-    return machine.model_copy(update={"history": machine.history[-_MOVES_TOLD:]})
+    return machine.model_copy(update={"history": machine.history[-_MOVES_SHOWN:]})

@@ -32,7 +32,7 @@ _CELLS_SENT = 200
 _STAGES_LISTED, _STEPS_LISTED, _BEHAVIORS_LISTED = 3, 5, 30
 _COMPLETED_LISTED = 200
 _TAKEN_LISTED = 20
-_CELLS_LOOKED_AT, _FIGURES_TOLD = 12, 2
+_CELLS_LOOKED_AT, _FIGURES_SHOWN = 12, 2
 _VARIABLES_SHOWN = 1000
 
 
@@ -150,7 +150,7 @@ def _notebook(state: RunState) -> NotebookView:
     texts = effects_of(shown.outputs, limit=_LAST_OUTPUT_CHARS) if shown is not None else ()
     figures = figures_of(
         document.cells.newest(_CELLS_LOOKED_AT),
-        most=_FIGURES_TOLD,
+        most=_FIGURES_SHOWN,
         with_bytes=state.policies.notebook_detail == "figures",
     )
     return NotebookView(

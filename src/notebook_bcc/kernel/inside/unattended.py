@@ -189,7 +189,7 @@ class KernelAgent:
 
     def _watch(self) -> None:
         poll = select.poll()
-        sources = {outlet.source: outlet for outlet in self._streams}
+        sources = {stream.source: stream for stream in self._streams}
         for source in sources:
             poll.register(source, select.POLLIN)
         while True:
@@ -198,9 +198,9 @@ class KernelAgent:
 
     def _cell_ended(self, _result: Any) -> None:
         try:
-            for outlet in self._streams:
-                outlet.reopen()
-                outlet.empty()
+            for stream in self._streams:
+                stream.reopen()
+                stream.empty()
             # IPython binds every cell's text to a name of its own (`_i12`), for ever; `In[12]` has it too.
             self._shell.user_ns.pop(f"_i{self._shell.execution_count - _INPUTS_KEPT}", None)
             payload = {"source": PAYLOAD, "changes": self._changes()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from notebook_bcc.errors import KernelFailed
 from notebook_bcc.kernel.supervisor.folders import END, is_private, runtime_root
 from notebook_bcc.kernel.supervisor.link import reach_supervisor
-from notebook_bcc.kernel.supervisor.supervise import NOTE, STATE, is_running
+from notebook_bcc.kernel.supervisor.supervise import STATE, is_running
 
 _END_SECONDS = 20.0
 
@@ -65,18 +65,6 @@ def read_end(kept: Path, name: str) -> str:
         end = json.loads((kept / f"{name}{END}").read_text(encoding="utf-8"))
         return str(end["why"]) or f"its process ended while nobody was there (exit code {end['code']})"
     return ""
-
-
-def take_notes() -> list[str]:
-    """What is still to be told of kernels that ended to make room, each once."""
-    told = []
-    root = runtime_root()
-    for path in sorted(root.glob(f"{NOTE}*.json")) if root.exists() and is_private(root) else ():
-        with suppress(OSError, ValueError, KeyError):
-            note = json.loads(path.read_text(encoding="utf-8"))
-            told.append(f"the kernel of run {Path(note['run']).name} was ended: {note['why']}")
-        path.unlink(missing_ok=True)
-    return told
 
 
 async def _look(folder: Path) -> KeptKernel | None:

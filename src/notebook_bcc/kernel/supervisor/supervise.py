@@ -67,8 +67,8 @@ def process_table() -> dict[int, Process]:
 def read_process(pid: int) -> Process | None:
     """None when there is no such process, or only what is left of one that has ended."""
     if not _LINUX:
-        told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        return Process(pid, 0, 0, told.stdout.strip(), 0, 0.0) if told.stdout.strip() else None
+        found = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return Process(pid, 0, 0, found.stdout.strip(), 0, 0.0) if found.stdout.strip() else None
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             # The name in brackets may hold anything, brackets too.

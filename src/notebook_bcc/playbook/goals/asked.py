@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from notebook_bcc.playbook.goals.examples import examples_of
+from notebook_bcc.playbook.goals.names import TASK_INPUT
 from notebook_bcc.playbook.goals.parsing import question_of
 from notebook_bcc.playbook.goals.question import Declined, TableQuestion
 from notebook_bcc.playbook.goals.reading import GoalReader
@@ -16,9 +17,6 @@ from notebook_bcc.playbook.goals.tasks import TaskWords, task_of
 from notebook_bcc.playbook.goals.tokens import MOST_CHARACTERS
 from notebook_bcc.playbook.goals.wording import declined_text, understood
 
-# The input that names a task, and the variables in which the kernel tells what goals may speak of.
-TASK_INPUT: Final = "asked_task"
-VARIABLES: Final = ("told_columns", "told_values", "told_cut", "row_count")
 _TARGET: Final = "target"
 
 

@@ -1,4 +1,4 @@
-"""Rules and templates: a closed part of the Jinja language that can only read. The door for jinja2.
+"""Rules and templates: a closed part of the Jinja language that can only read. The adapter for jinja2.
 
 What a file may say is decided twice: `grammar` lets only known nodes through before anything is compiled, and the
 environment below has no globals, no attributes of Python objects and no calls.

@@ -6,11 +6,11 @@ outcomes = {"": df_clean[target].astype(float)}
 #% else
 class_names = df_clean[target].astype(str)
 #% if v.task == "binary"
-told_classes = class_names.value_counts().index[-1:]
+shown_classes = class_names.value_counts().index[-1:]
 #% else
-told_classes = class_names.value_counts().index[:8]
+shown_classes = class_names.value_counts().index[:8]
 #% endif
-outcomes = {label: (class_names == label).astype(float) for label in told_classes}
+outcomes = {label: (class_names == label).astype(float) for label in shown_classes}
 #% endif
 
 
@@ -26,7 +26,7 @@ def weekday(number):
     return {{ "周一 周二 周三 周四 周五 周六 周日" if lang == "zh" else "Monday Tuesday Wednesday Thursday Friday Saturday Sunday" }}.split()[int(number)]
 
 
-def as_told(mean):
+def as_shown(mean):
     #% if v.task == "regression"
     return plain(float(f"{mean:.4g}"))
     #% else
@@ -64,8 +64,8 @@ findings, finding_rows, said = [], [], set()
 #% set alike = v.correlated_groups | default([]) if v.correlated_groups is not string else []
 #% if v.importance_top is mapping and v.importance_top | length > 0
 # A date is told by that part of it which tells most.
-told_by = [[part for part in association if part == name or part.startswith(f"{name}_")][:1] for name in importance_top]
-likely = [*sum(told_by, []), *association]
+named_by = [[part for part in association if part == name or part.startswith(f"{name}_")][:1] for name in importance_top]
+likely = [*sum(named_by, []), *association]
 #% else
 likely = [*association]
 #% endif
@@ -81,9 +81,9 @@ for name in dict.fromkeys(likely):
         "column": name,
         "label": label,
         "way": "up" if in_order and parts["mean"].is_monotonic_increasing else "down" if in_order and parts["mean"].is_monotonic_decreasing else "",
-        "high": [(group, as_told(mean)) for group, mean, _ in sorted(rows, key=lambda row: -row[1])][0],
-        "low": [(group, as_told(mean)) for group, mean, _ in sorted(rows, key=lambda row: row[1])][0],
-        "bars": [[group, max(mean / longest, 0.0), as_told(mean)] for group, mean, _ in rows],
+        "high": [(group, as_shown(mean)) for group, mean, _ in sorted(rows, key=lambda row: -row[1])][0],
+        "low": [(group, as_shown(mean)) for group, mean, _ in sorted(rows, key=lambda row: row[1])][0],
+        "bars": [[group, max(mean / longest, 0.0), as_shown(mean)] for group, mean, _ in rows],
     })
     said.update([name], *(group for group in {{ alike }} if name in group))
     finding_rows += [[name, *row] for row in rows]

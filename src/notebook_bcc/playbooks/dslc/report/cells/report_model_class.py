@@ -93,8 +93,8 @@ class TableModel(BaseEstimator):
             given = prepared[name].dropna()
             whole = name if name in table else max((raw for raw in table if name.startswith(f"{raw}_")), key=len, default=name)
             unknown[whole] = given[~given.isin(known)].astype(str)
-        told = [{str(name): [len(odd), list(odd.unique()[:3])] for name, odd in found.items() if len(odd)} for found in (unread, unknown)]
-        return {"unread": told[0], "unknown": told[1]}
+        listed = [{str(name): [len(odd), list(odd.unique()[:3])] for name, odd in found.items() if len(odd)} for found in (unread, unknown)]
+        return {"unread": listed[0], "unknown": listed[1]}
 
     def predictions(self, table):
         """One line for each row: what names it, if anything does, and the prediction."""
@@ -164,7 +164,7 @@ def plain_types(table):
 
 
 def restored(state, versions):
-    """The model that was saved. Other versions of its packages are told in one sentence."""
+    """The model that was saved. Other versions of its packages are listed in one sentence."""
     here = {name: platform.python_version() if name == "python" else version(name) for name in versions}
     other = ", ".join(f"{name} {made} (here {here[name]})" for name, made in versions.items() if here[name] != made)
     model = TableModel.__new__(TableModel)

@@ -15,19 +15,19 @@ from notebook_bcc.protocol.tracking import OutputsProduced
 from notebook_bcc.protocol.vocabulary import Level, TodoOperation
 
 
-def with_progress(update: ContextUpdate, *told: ProgressUpdate | None) -> ContextUpdate:
-    """The update with what is told of some levels; None has nothing to tell."""
-    said = tuple(each for each in told if each is not None)
+def with_progress(update: ContextUpdate, *updates: ProgressUpdate | None) -> ContextUpdate:
+    """The update with what is said of some levels; None has nothing to tell."""
+    said = tuple(each for each in updates if each is not None)
     return update.model_copy(update={"progress_update": (*update.progress_updates, *said)}) if said else update
 
 
-def stage_told(stage: PlaybookStage, request: Request, facts: Facts, *, begins: bool) -> ProgressUpdate | None:
+def stage_update(stage: PlaybookStage, request: Request, facts: Facts, *, begins: bool) -> ProgressUpdate | None:
     """The focus of a stage when it begins, and where facts have made another one of it."""
     focus = _focus(stage.focus, level_progress(request, Level.STAGES), facts, begins=begins)
     return ProgressUpdate(level=Level.STAGES, focus=focus) if focus else None
 
 
-def step_told(step: PlaybookStep, request: Request, facts: Facts, *, begins: bool) -> ProgressUpdate | None:
+def step_update(step: PlaybookStep, request: Request, facts: Facts, *, begins: bool) -> ProgressUpdate | None:
     """The focus of a step as of a stage, and its goal when it begins.
 
     A goal that is not the playbook's is a person's, who has changed the plan.
@@ -45,7 +45,7 @@ def _focus(text: Text, level: LevelProgress, facts: Facts, *, begins: bool) -> s
     return focus if focus != level.focus else ""
 
 
-def behavior_told(behavior: PlaybookBehavior, goal: str, request: Request, facts: Facts) -> ProgressUpdate | None:
+def behavior_update(behavior: PlaybookBehavior, goal: str, request: Request, facts: Facts) -> ProgressUpdate | None:
     """Focus, goal and promises of a behavior. Without a focus it does not keep that of the one before."""
     focus = behavior.focus.render(facts)
     silent = not focus and not level_progress(request, Level.BEHAVIORS).focus
@@ -59,7 +59,7 @@ def behavior_told(behavior: PlaybookBehavior, goal: str, request: Request, facts
     )
 
 
-def produced_told(produced: Produced, facts: Facts) -> ProgressUpdate | None:
+def produced_update(produced: Produced, facts: Facts) -> ProgressUpdate | None:
     """What is to be said of the outputs of the behavior that has ended well."""
     features = produced.modified_features.value(facts) if produced.modified_features is not None else None
     said: dict[str, Any] = {  # Any: fields of OutputsProduced
