@@ -74,11 +74,15 @@ def _marked(source: str, links: list[_Link], secret: str) -> str:
 
 def _exchanged(html: str, links: list[_Link], secret: str) -> tuple[str, set[int]]:
     """The HTML with links for marks, and the numbers of those whose two marks do not stand in one piece of text."""
-    mark = re.compile(f"{secret}([0-9]+)([be])")
+    lost = set(range(len(links)))
+
+    def exchanged(found: re.Match[str]) -> str:
+        number = int(found[1])
+        lost.discard(number)
+        return f"{links[number].opening}{found[2]}</a>"
+
     complete = re.compile(f"{secret}([0-9]+)b(.*?){secret}\\1e", re.DOTALL)
     pieces = _TAG.split(html)
     # Every second piece is a tag.
-    texts = [complete.sub(lambda found: f"{links[int(found[1])].opening}{found[2]}</a>", one) for one in pieces[::2]]
-    pieces[::2] = texts
-    shown = "".join(pieces)
-    return shown, {int(found[1]) for found in mark.finditer(shown)}
+    pieces[::2] = [complete.sub(exchanged, one) for one in pieces[::2]]
+    return "".join(pieces), lost
