@@ -104,7 +104,9 @@ class WebApp(Starlette):
         """The empty page. With a token in the address it is kept as a cookie, and taken out of the address."""
         given = request.query_params.get("token")
         if given is not None:
-            return self._admitted(given, secure=request.url.scheme == "https")
+            # A proxy with TLS says so; whoever says it untruly gets a cookie that is sent more rarely.
+            shown = request.headers.get("x-forwarded-proto", request.url.scheme)
+            return self._admitted(given, secure=shown.strip().lower() == "https")
         return _file("page.html", "text/html")
 
     def _admitted(self, token: str, *, secure: bool) -> Response:
