@@ -238,10 +238,10 @@ stages:
           - focus: Count the rows
             actions:
               - code: rows = 800
-              - {action: add, shot_type: dialogue, content: "There are 800 rows.",
-                 metadata: {numbers: [{text: "800", variable: v.rows, cell: cell-1, start: 10, end: 13}]}}
-              - {action: add, shot_type: action, content: "1 / 0"}
-              - {action: exec, codecell_id: lastAddedCellId, keep_debug_button_visible: true}
+              - action: {action: add, shot_type: dialogue, content: "There are 800 rows.",
+                  metadata: {extra: {numbers: [{text: "800", variable: v.rows, cell: cell-1, start: 10, end: 13}]}}}
+              - action: {action: add, shot_type: action, content: "1 / 0"}
+              - action: {action: exec, codecell_id: lastAddedCellId, keep_debug_button_visible: true}
           - focus: Go on
             actions: [{text: "[to a heading](#nowhere)"}]
 """
