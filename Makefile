@@ -48,7 +48,7 @@ browser: $(VENV)/.dev-ready ## install Chromium by apt-get where allowed, then r
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		{ [ "$$(id -u)" = 0 ] && apt-get install -y --no-install-recommends chromium; } || \
 		{ echo 'NOT TESTED: there is no Chromium, and apt-get may not install one here. Install chromium, then try again.' >&2; exit 1; }
-	$(RUN) pytest tests/server/test_browser.py
+	$(RUN) pytest tests/server/test_browser.py tests/web
 
 sandbox: $(VENV)/.dev-ready ## install bubblewrap by apt-get where allowed, then try every way out of each sandbox that works here
 	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y --no-install-recommends bubblewrap; } || \

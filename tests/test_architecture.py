@@ -49,7 +49,7 @@ ADAPTERS = {
     **{name: ["kernel/"] for name in ("jupyter_client", "zmq", "ipykernel", "traitlets")},
     **{name: ["notebook/"] for name in ("nbformat", "nh3", "markdown_it", "pygments")},
     "latex2mathml": ["notebook/export/maths.py"],
-    "httpx2": ["planners/", "llm/", "kernel/", "conformance/"],
+    "httpx2": ["planners/", "llm/", "kernel/", "conformance/", "web/notify.py"],
     "regex": ["engine/observation/context_filter.py"],
     "sqlite3": ["journal/", "lifecycle/heads/sqlite.py"],
     "cloudpickle": ["kernel/inside/checkpoint.py"],

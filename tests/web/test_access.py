@@ -34,6 +34,9 @@ async def test_a_token_becomes_a_cookie_of_this_site_alone(tmp_path: Path) -> No
         assert "samesite=strict" in cookie
         assert OWNER not in cookie
         assert (await client.get("/api/about")).json()["role"] == "owner"
+        behind = await client.get("/", params={"token": OWNER}, headers={"x-forwarded-proto": "https"})
+        assert "secure" not in cookie
+        assert "secure" in behind.headers["set-cookie"].lower()
 
 
 async def test_a_watcher_sees_everything_and_changes_nothing(place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import shutil
 from collections.abc import AsyncIterator
@@ -16,10 +17,13 @@ from lifecycle.places import Place
 from notebook_bcc.journal.records import Command
 from notebook_bcc.kernel.interface import Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
+from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.operations import cancel_run
 from notebook_bcc.protocol.cells import Output
 from notebook_bcc.protocol.limits import Policies
+from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.web.export import static_page
+from notebook_bcc.wiring import journals
 from web.living import CHANGES, page_of
 
 playwright = pytest.importorskip(
@@ -34,6 +38,8 @@ pytestmark = [
 
 BOOM = "window.top.executed=(window.top.executed||0)+1"
 SVG = f"<svg xmlns='http://www.w3.org/2000/svg' onload=\"{BOOM}\"><script>{BOOM}</script></svg>"
+# Every place of a run's page that can be opened.
+TABS = ("findings", "variables", "outputs", "events", "exchange", "states", "files")
 PAYLOADS = [
     f"<script>{BOOM}</script>",
     f"<script type=module>{BOOM}</script>",
@@ -166,7 +172,7 @@ async def test_nothing_that_a_cell_holds_is_executed(place: Place, tmp_path: Pat
             target = await link.get_attribute("href") or "#"
             assert target.startswith(("#", "http", "mailto:")), target
         await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        for tab in ("variables", "events", "exchange", "states", "files", "findings"):
+        for tab in TABS:
             if await page.query_selector(f"#tab-{tab}"):
                 await page.click(f"#tab-{tab}")
         await page.wait_for_timeout(300)
@@ -218,3 +224,103 @@ async def test_seven_tabs_have_one_stream_between_them(place: Place) -> None:
         for tab in tabs:
             await tab.wait_for_selector("#confirm", state="detached")
         await app.close()
+
+
+SPEAKING = """
+goal: Say how many
+stages:
+  - id: only
+    name: Counting
+    steps:
+      - id: count
+        name: Count
+        behaviors:
+          - focus: Count the rows
+            actions:
+              - code: rows = 800
+              - action: {action: add, shot_type: dialogue, content: "There are 800 rows.",
+                  metadata: {extra: {numbers: [{text: "800", variable: v.rows, cell: cell-1, start: 10, end: 13}]}}}
+              - action: {action: add, shot_type: action, content: "1 / 0"}
+              - action: {action: exec, codecell_id: lastAddedCellId, keep_debug_button_visible: true}
+          - focus: Go on
+            actions: [{text: "[to a heading](#nowhere)"}]
+"""
+
+
+def failing(source: str) -> Execution:
+    if source == "1 / 0":
+        error: Output = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "no", "traceback": ["no"]}
+        return Execution(outputs=(error,), error_name="ZeroDivisionError", error="no")
+    return Execution()
+
+
+async def test_a_number_leads_to_its_cell_and_a_failed_cell_can_be_debugged(place: Place) -> None:
+    place.script, place.kernel = SPEAKING, lambda: ScriptedKernel(failing)
+    await place.start()
+    async with hosted(page_of(place.root)) as address, looking() as page:
+        await page.goto(f"{address}/#/run/{place.last.run_id}")
+        await page.click("a.number")
+        await page.wait_for_selector("#tab-variables[aria-selected=true]")
+        assert await page.evaluate("document.activeElement.id") == "c-cell-1"
+        failed = page.locator(".cell.failed")
+        assert not await failed.locator(".body").is_visible()
+        await failed.locator("summary").first.click()
+        await failed.locator("button.debug").click()
+        await page.wait_for_selector(".debugging")
+        await page.click("text=to a heading")
+        assert await page.query_selector(".debugging")
+        assert "/run/" in page.url
+
+
+async def test_an_approval_survives_a_reload_in_its_middle(place: Place) -> None:
+    await place.start(policies=Policies(confirm="ask"))
+    async with hosted(page_of(place.root)) as address, looking() as page:
+        await page.goto(f"{address}/#/run/{place.last.run_id}")
+        await page.wait_for_selector("#confirm")
+        await page.keyboard.press("e")
+        await page.wait_for_selector(".ask textarea:focus")
+        await page.keyboard.press("Escape")
+        await page.wait_for_selector(".ask textarea", state="detached")
+        await page.keyboard.press("n")
+        await page.wait_for_selector(".ask input:focus")
+        await page.keyboard.type("not yet")
+        await page.reload()
+        await page.wait_for_selector("#confirm")
+        await page.keyboard.press("?")
+        await page.wait_for_selector(".keys")
+        # Nothing was sent but what a person has confirmed.
+        await page.keyboard.press("Escape")
+        await page.wait_for_selector(".keys", state="detached")
+        assert (await load_state(place.last, journals())).fsm is State.STEP_UPDATE_PENDING
+
+
+async def test_there_is_nothing_serious_to_hinder_anybody(place: Place) -> None:
+    axe = importlib.util.find_spec("axe_playwright_python")
+    if axe is None or axe.origin is None:
+        pytest.skip("NOT TESTED: axe-playwright-python is not installed; it is in the extra `dev`")
+    script = Path(axe.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    await place.start(policies=Policies(confirm="ask"))
+    found: list[str] = []
+
+    async def look(page: Any, name: str) -> None:  # Any: a Page
+        await page.evaluate(script)
+        violations = (await page.evaluate("axe.run()"))["violations"]
+        found.extend(
+            f"{name}: {one['id']} {one['nodes'][0]['html'][:120]}"
+            for one in violations
+            if one["impact"] in ("serious", "critical")
+        )
+
+    async with hosted(page_of(place.root)) as address:
+        for scheme, width in (("light", 1400), ("dark", 390)):
+            async with looking(color_scheme=scheme, viewport={"width": width, "height": 900}) as page:
+                for path, ready in (("", ".row"), ("new", "form"), (f"run/{place.last.run_id}", "#confirm")):
+                    await page.goto(f"{address}/#/{path}")
+                    await page.wait_for_selector(ready)
+                    await look(page, f"{scheme} /{path}")
+                for tab in TABS[1:] if width > 1000 else ():
+                    await page.click(f"#tab-{tab}")
+                    await look(page, f"{scheme} {tab}")
+                await page.click("#edit")
+                await look(page, f"{scheme} edit")
+    assert not found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from notebook_bcc.lifecycle.history import read_entries
 from notebook_bcc.lifecycle.operations import answer_run
 from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.web.cells import bounded_text
+from notebook_bcc.web.files import opened_beneath
 from notebook_bcc.web.sections import changed_lines
 from notebook_bcc.web.stream import run_events
 from notebook_bcc.web.watch import RunWatches
@@ -182,6 +184,25 @@ async def test_files_are_attachments_and_no_link_is_followed(place: Place, tmp_p
     assert notebook.headers["content-disposition"].startswith("attachment")
     assert notebook.content == place.last.notebook.read_bytes()
     assert [one.status_code for one in (linked, outside, journal)] == [404, 404, 404]
+
+
+async def test_a_folder_that_became_a_link_leads_nowhere(place: Place, tmp_path: Path) -> None:
+    place.script = TWO_STEPS
+    await place.start(deliver=True)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for folder in (outside, place.last.path / "figures"):
+        folder.mkdir(exist_ok=True)
+        (folder / "one.txt").write_text("secret", encoding="utf-8")
+    own = place.last.path / "figures"
+    os.close(opened_beneath(place.last.path, ["figures", "one.txt"]))
+    shutil.rmtree(own)
+    own.symlink_to(outside)
+    with pytest.raises(OSError, match="figures"):
+        opened_beneath(place.last.path, ["figures", "one.txt"])
+    os.mkfifo(place.last.path / "pipe")
+    with pytest.raises(FileNotFoundError):
+        opened_beneath(place.last.path, ["pipe"])
 
 
 async def test_a_run_is_deleted_by_a_word_only(place: Place) -> None:

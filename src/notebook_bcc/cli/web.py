@@ -73,6 +73,14 @@ async def web_command(
     base_path: Annotated[
         str, typer.Option("--base-path", help="The path under which a proxy shows the page.", metavar="/PATH")
     ] = "",
+    notify: Annotated[
+        str,
+        typer.Option(
+            "--notify",
+            help="An address that gets one POST when a run waits for somebody, is done or has failed.",
+            metavar="URL",
+        ),
+    ] = "",
     runs: RunsOption = None,
     lang: LangOption = None,
 ) -> None:
@@ -92,7 +100,7 @@ async def web_command(
     token = read_token(token_file) if token_file is not None else "" if is_loopback(host) and not watch else new_token()
     watch_token = new_token() if watch else None
     server = ServerSettings(host=host, port=port, token=token or None)
-    app = WebApp(settings, WebSettings(server=server, watch_token=watch_token, base_path=base_path))
+    app = WebApp(settings, WebSettings(server=server, watch_token=watch_token, base_path=base_path, notify=notify))
     if not server.is_loopback:
         print(words("unencrypted"), file=sys.stderr, flush=True)
 

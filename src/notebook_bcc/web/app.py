@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +21,8 @@ from notebook_bcc.web.access import PageAccess
 from notebook_bcc.web.assets import static_names, static_text
 from notebook_bcc.web.endpoints import PageEndpoints
 from notebook_bcc.web.middleware import PageMiddleware
+from notebook_bcc.web.notify import Notifier, checked_address
+from notebook_bcc.web.runs import RunList
 
 DEFAULT_PORT: Final = 28680
 _TYPES: Final = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -29,15 +31,19 @@ _YEAR: Final = 365 * 24 * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSettings:
-    """One page: where it listens, whom it lets in. `base_path` is where a proxy shows it, such as `/nbcc`."""
+    """One page: where it listens, whom it lets in. `base_path` is where a proxy shows it, such as `/nbcc`; `notify` is
+    the address that is told when a run waits, is done or has failed."""
 
     server: ServerSettings = field(default_factory=lambda: ServerSettings(port=DEFAULT_PORT))
     watch_token: str | None = field(default=None, repr=False)
     base_path: str = ""
+    notify: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if self.base_path and (not self.base_path.startswith("/") or self.base_path.endswith("/")):
             raise SettingsInvalid(f"the page's base path {self.base_path!r} must begin with / and not end with it")
+        if self.notify:
+            checked_address(self.notify)
         if self.watch_token is not None and self.server.token is None:
             raise SettingsInvalid("a token for watchers makes sense beside one for the owner only")
         if self.watch_token is not None and self.watch_token == self.server.token:
@@ -50,6 +56,7 @@ class WebApp(Starlette):
     def __init__(self, settings: Settings, web: WebSettings) -> None:
         self.settings = web.server
         self._base = web.base_path
+        self._notifies = (settings, web.notify)
         self._access = PageAccess(web.server, web.watch_token)
         do = self._endpoints = PageEndpoints(settings, access=self._access)
         routes = [
@@ -82,6 +89,13 @@ class WebApp(Starlette):
         )
         self.router.redirect_slashes = False
 
+    def notifying(self) -> AbstractAsyncContextManager[None]:
+        """Tells the address of the settings what becomes of runs while the block runs."""
+        settings, url = self._notifies
+        if not url:
+            return nullcontext()
+        return Notifier(RunList(settings.runs), url, language=settings.lang).watching()
+
     async def close(self) -> None:
         """End all streams. Runs that were started here go on."""
         await self._endpoints.close()
@@ -90,7 +104,9 @@ class WebApp(Starlette):
         """The empty page. With a token in the address it is kept as a cookie, and taken out of the address."""
         given = request.query_params.get("token")
         if given is not None:
-            return self._admitted(given, secure=request.url.scheme == "https")
+            # A proxy with TLS says so; whoever says it untruly gets a cookie that is sent more rarely.
+            shown = request.headers.get("x-forwarded-proto", request.url.scheme)
+            return self._admitted(given, secure=shown.strip().lower() == "https")
         return _file("page.html", "text/html")
 
     def _admitted(self, token: str, *, secure: bool) -> Response:
@@ -122,5 +138,6 @@ def _file(name: str, media_type: str) -> Response:
 
 @asynccontextmanager
 async def _close_at_end(app: WebApp) -> AsyncIterator[None]:
-    yield
+    async with app.notifying():
+        yield
     await app.close()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from notebook_bcc.notebook.export.ansi import plain_text as plain
 from notebook_bcc.notebook.export.html_cells import CELL_WORDS, CellWords, cell_html
 from notebook_bcc.notebook.export.markup import Markup
 from notebook_bcc.notebook.export.outputs import joined
 from notebook_bcc.protocol.cells import AUTO_DEBUG, KEEP_DEBUG_BUTTON, Cell, Output
 from notebook_bcc.protocol.vocabulary import CellType, Language
+from notebook_bcc.web.numbers import with_sources
 from notebook_bcc.web.projection import RunProjection
 
 # A browser that shows more text than this at once becomes slow; the notebook has all of it.
@@ -17,6 +19,7 @@ _MOST_TEXT: Final = 60_000
 _MOST_LINES: Final = 400
 _MOST_OUTPUTS: Final = 60
 _MOST_KEPT: Final = 2_000
+_MOST_ERROR: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +46,20 @@ class CellRenderer:
             "seconds": projection.seconds.get(cell_id),
             "since": projection.running_since if cell_id == projection.running else "",
             "where": "/".join(part for part in (stage, step) if part),
-            "debug": bool(cell.metadata.get(AUTO_DEBUG) or cell.metadata.get(KEEP_DEBUG_BUTTON)),
-            "html": self._html(cell, projection.state.kernel.language or "python", language),
+            "debug": _debug(cell, projection),
+            "html": self._html(cell, projection, language),
         }
 
-    def _html(self, cell: Cell, code: str, language: Language) -> str:
+    def _html(self, cell: Cell, projection: RunProjection, language: Language) -> str:
         key = (cell.id, language)
         kept = self._kept.get(key)
         if kept is None or kept.cell != cell:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            kept = _Rendered(cell, rendered(cell, language=code, words=CELL_WORDS[language]))
+            kernel, words = projection.state.kernel, CELL_WORDS[language]
+            code = kernel.language or "python"
+            html = with_sources(cell, lambda one: rendered(one, language=code, words=words), kernel.assigned)
+            kept = _Rendered(cell, html)
             self._kept[key] = kept
         return kept.html
 
@@ -73,6 +79,19 @@ def shown_cell(cell_id: str, projection: RunProjection) -> Cell:
     cell = projection.state.document.cell(cell_id)
     partial = projection.state.behavior.partial
     return replace(cell, outputs=partial) if cell_id == projection.running and partial else cell
+
+
+def _debug(cell: Cell, projection: RunProjection) -> dict[str, Any] | None:  # Any: JSON
+    """What the debug button of a cell opens; None for a cell without one: neither failed, repaired nor marked."""
+    tried = projection.repairs.get(cell.id, ())
+    keeps = cell.metadata.get(KEEP_DEBUG_BUTTON) is True
+    if cell.type is not CellType.CODE or not (tried or keeps or cell.has_failed):
+        return None
+    attempts = [
+        {"attempt": one.attempt, "error": plain(one.error)[:_MOST_ERROR], "source": one.source[:_MOST_ERROR]}
+        for one in tried
+    ]
+    return {"auto": cell.metadata.get(AUTO_DEBUG) is True, "keeps": keeps, "tried": attempts}
 
 
 def _bounded(output: Output) -> Output:

@@ -124,9 +124,9 @@ class PageEndpoints:
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}",
             "content-security-policy": "sandbox; default-src 'none'",
-            "content-length": str(os.fstat(descriptor).st_size),
+            "content-length": str(size := os.fstat(descriptor).st_size),
         }
-        return StreamingResponse(_chunks(descriptor), headers=headers, media_type="application/octet-stream")
+        return StreamingResponse(_chunks(descriptor, size), headers=headers, media_type="application/octet-stream")
 
     async def start(self, request: Request) -> Response:
         """Start a run in a process of its own."""
@@ -283,9 +283,11 @@ def _event(entry: Entry) -> Json:
     return {"seq": entry.seq, "at": entry.at, "kind": entry.record.kind, "raw": text}
 
 
-async def _chunks(descriptor: int) -> AsyncIterator[bytes]:
+async def _chunks(descriptor: int, size: int) -> AsyncIterator[bytes]:
+    """As much as was promised: the file may grow while it is sent."""
     try:
-        while chunk := await asyncio.to_thread(os.read, descriptor, _CHUNK):
+        while size > 0 and (chunk := await asyncio.to_thread(os.read, descriptor, min(size, _CHUNK))):
+            size -= len(chunk)
             yield chunk
     finally:
         os.close(descriptor)

@@ -15,7 +15,7 @@ from notebook_bcc.web.assets import static_text
 from notebook_bcc.web.watch import RunWatch
 from notebook_bcc.web.words import page_words
 
-_MODULES: Final = ("view.js", "requests.js", "runs.js", "tabs.js", "run.js", "page.js")
+_MODULES: Final = ("view.js", "requests.js", "runs.js", "tabs.js", "run.js", "notices.js", "page.js")
 _STYLES: Final = ("page.css", "cells.css")
 _IMPORT: Final = re.compile(r"^import [^;\n]*;$", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ", re.MULTILINE)

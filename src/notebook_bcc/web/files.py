@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,22 +38,33 @@ def _files(folder: RunFolder) -> Iterator[RunFile]:
 
 
 def opened_file(folder: RunFolder, name: str) -> int | None:
-    """A descriptor of the file of that name, None where there is none. A link in its place is not followed."""
+    """A descriptor of the file of that name, None where there is none. No link is followed on the way to it."""
     found = next((one for one in _files(folder) if one.name == name), None)
-    if found is None:
+    places = [folder.path, *([wanted] if (wanted := folder.destination.folder) is not None else [])]
+    place = next((one for one in places if found is not None and found.path.is_relative_to(one)), None)
+    if found is None or place is None:
         return None
     try:
-        # Folders on the way may be links that a cell has made: what is opened lies where it says it does.
-        if found.path.resolve() != found.path.parent.resolve() / found.path.name or not _is_within(found.path, folder):
-            return None
-        return os.open(found.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        return opened_beneath(place, found.path.relative_to(place).parts)
     except OSError:
         return None
 
 
-def _is_within(path: Path, folder: RunFolder) -> bool:
-    places = [folder.path, *([wanted] if (wanted := folder.destination.folder) is not None else [])]
-    return any(path.resolve().is_relative_to(place.resolve()) for place in places)
+def opened_beneath(place: Path, parts: Sequence[str]) -> int:
+    """Folder by folder, so that a cell which exchanges one for a link meanwhile gains nothing. Raises OSError."""
+    at = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at = below
+        descriptor = os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=at)
+    finally:
+        os.close(at)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise FileNotFoundError(parts[-1])
 
 
 def journal_stamp(folder: RunFolder) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,13 +14,13 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     ArtifactPromoted,
-    CellChange,
     OutputReceived,
     RepairTried,
     RunStopped,
     Transitioned,
     Warned,
 )
+from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event
 from notebook_bcc.views.narration import one_line
 from notebook_bcc.views.remaining import Remaining
@@ -29,6 +30,9 @@ _BEGIN_STEP = frozenset({Event.START_STEP, Event.NEXT_STEP})
 _BEGIN_BEHAVIOR = frozenset({Event.START_BEHAVIOR, Event.NEXT_BEHAVIOR})
 _MOST_NOTES = 500
 _LONGEST_NOTE = 600
+_MOST_REPAIRS = 10
+# What markdown writes before a sign that means nothing else.
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,9 @@ class RunProjection:
         self.places: dict[str, tuple[str, str]] = {}
         self.step_seconds: dict[tuple[str, str], float] = {}
         self.notes: list[RunNote] = []
+        self.repairs: dict[str, tuple[RepairTried, ...]] = {}
+        """The failed attempts of `auto_debug`, by their cell."""
+        self.artifacts: dict[str, Artifact] = {}
         self.fresh: set[str] = set()
         """The variables that the behavior under way has made or changed."""
         self.running: str = ""
@@ -98,8 +105,13 @@ class RunProjection:
                 if record.executed is not None:
                     self.seconds[record.executed] = record.seconds
                     self._touch(record.executed, entry.seq)
-            case ArtifactPromoted(cell=CellChange() as change):
-                self._touch(change.cell_id, entry.seq)
+            case ArtifactPromoted() as record:
+                self.artifacts[record.artifact.artifact_id] = record.artifact
+                if record.cell is not None:
+                    self._touch(record.cell.cell_id, entry.seq)
+            case RepairTried() as record:
+                self.repairs[record.cell_id] = (*self.repairs.get(record.cell_id, ()), record)[-_MOST_REPAIRS:]
+                self._touch(record.cell_id, entry.seq)
             case _:
                 pass
         if len(before.document.cells) == len(self.state.document.cells):
@@ -150,7 +162,12 @@ class RunProjection:
         """A finding as its cell says it: the record has the first words only."""
         cell = self.state.document.cells.get(cell_id)
         text = cell.source if cell is not None and cell.type is CellType.MARKDOWN else said
-        return one_line(text.replace("**", "").replace("`", ""), limit=_LONGEST_NOTE)
+        return one_line(without_marks(text), limit=_LONGEST_NOTE)
+
+
+def without_marks(text: str) -> str:
+    """Markdown of a sentence as its words: no emphasis, no code marks, no escapes."""
+    return _ESCAPED.sub(r"\1", text.replace("**", "").replace("`", ""))
 
 
 def _moment(at: str) -> float:

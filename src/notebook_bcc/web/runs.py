@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from notebook_bcc.engine.inbox import UPDATE_PENDING
+from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.state import elapsed
+from notebook_bcc.errors import BccError
+from notebook_bcc.journal.lock import lock_holder
 from notebook_bcc.lifecycle.folder import RunFolder, run_folders
+from notebook_bcc.lifecycle.history import read_entries
 from notebook_bcc.lifecycle.summary import RunSummary, summarize
 from notebook_bcc.protocol.vocabulary import CellType
 from notebook_bcc.views.headline import headline, short_headline
@@ -38,16 +43,37 @@ class RunList:
         return next((one for one in run_folders(self._root) if one.run_id == run_id), None)
 
     async def rows(self, words: Words) -> list[Json]:
-        return [row(await self._summary(folder), words) for folder in run_folders(self._root)[:_MOST_RUNS]]
+        return [row(one, words) for one in await self.summaries()]
+
+    async def summaries(self) -> list[RunSummary]:
+        return [await self._summary(folder) for folder in run_folders(self._root)[:_MOST_RUNS]]
 
     async def _summary(self, folder: RunFolder) -> RunSummary:
         stamp = journal_stamp(folder)
         known = self._known.get(folder.run_id)
-        if known is not None and known[0] == stamp and known[1].holder is None:
+        found = None
+        if known is not None and known[0] == stamp and known[1].holder == lock_holder(folder.lock):
             return known[1]
-        found = await summarize(folder, journals(), whole=False)
+        if known is not None and known[1].holder is not None:
+            # It was under way: its journal is read on from there.
+            found = await _gone_on(known[1])
+        found = found or await summarize(folder, journals(), whole=False)
         self._known[folder.run_id] = (stamp, found)
         return found
+
+
+async def _gone_on(known: RunSummary) -> RunSummary | None:
+    """The run as it is by now; None where that cannot be told from what was known."""
+    state = known.state
+    if state is None:
+        return None
+    try:
+        async with contextlib.aclosing(read_entries(known.folder, journals(), after=state.seq)) as entries:
+            async for entry in entries:
+                state = reduce(state, entry)
+        return RunSummary(known.folder, state, lock_holder(known.folder.lock))
+    except BccError:
+        return None
 
 
 def row(summary: RunSummary, words: Words) -> Json:

@@ -12,6 +12,7 @@ from notebook_bcc.fsm.machine import allowed_events, next_state
 from notebook_bcc.journal.records import PlanProposal
 from notebook_bcc.lifecycle.summary import RunSummary
 from notebook_bcc.lifecycle.whole_values import read_answer
+from notebook_bcc.protocol.tracking import Artifact, OutputTracking
 from notebook_bcc.protocol.vocabulary import State
 from notebook_bcc.protocol.workflow import Stage, Step
 from notebook_bcc.views.answers import answer_lines
@@ -19,7 +20,7 @@ from notebook_bcc.views.headline import headline
 from notebook_bcc.views.narration import cost_of, one_line
 from notebook_bcc.views.overview import change_lines, lacks, result_of, step_counts
 from notebook_bcc.views.words import Words, clock_time
-from notebook_bcc.web.projection import RunProjection
+from notebook_bcc.web.projection import RunProjection, without_marks
 
 Json = dict[str, Any]  # Any: JSON
 
@@ -41,8 +42,9 @@ def head(summary: RunSummary, projection: RunProjection, words: Words, *, now: f
         "status": status,
         "lacks": lacks(summary),
         "state": state.fsm.value,
-        "done": min(done + (status == "running" and done < of), of),
+        "done": min(done + (state.fsm is not State.WORKFLOW_COMPLETED), of),
         "of": of,
+        "more": state.plan is not None and not all(stage.steps for stage in state.plan.stages),
         "share": done / of if of else 0.0,
         "left": words.left(left) if left is not None else "",
         "elapsed": clock_time(elapsed(state)),
@@ -118,21 +120,53 @@ def _step(stage: Stage, step: Step, projection: RunProjection, *, done: bool, wa
 
 def _behaviors(state: RunState) -> Iterator[Json]:
     for item in state.behaviors.completed:
-        yield {"title": one_line(item.goal or item.key, limit=120), "status": "done"}
+        yield {"title": one_line(without_marks(item.goal or item.key), limit=120), "status": "done"}
     if state.fsm in (State.BEHAVIOR_RUNNING, State.ACTION_RUNNING, State.ACTION_COMPLETED) or (
         state.fsm in UPDATE_PENDING and not state.on_detour
     ):
         title = state.behaviors.focus or state.behaviors.goal or state.position.behavior_id or ""
-        yield {"title": one_line(title, limit=120), "status": "now"}
+        yield {
+            "title": one_line(without_marks(title), limit=120),
+            "status": "now",
+            "waits": state.fsm in UPDATE_PENDING,
+        }
 
 
 def outputs(state: RunState) -> list[list[str]]:
     """The variables that the step promises, each with what became of it."""
-    tracked = state.steps.outputs
+    return [[name, status] for name, status in _known_outputs(state.steps.outputs).items()]
+
+
+def _known_outputs(tracked: OutputTracking) -> dict[str, str]:
     known: dict[str, str] = dict.fromkeys(tracked.expected, "expected")
     known |= dict.fromkeys(tracked.in_progress, "in_progress")
-    known |= dict.fromkeys(tracked.produced, "produced")
-    return [[name, status] for name, status in known.items()]
+    return known | dict.fromkeys(tracked.produced, "produced")
+
+
+def tracking(projection: RunProjection) -> Json:
+    """What each level promises and has produced, and the named products with what they were made of."""
+    state = projection.state
+    levels = {"stage": state.stages, "step": state.steps, "behavior": state.behaviors}
+    shown = {
+        name: [[one, status] for one, status in _known_outputs(level.outputs).items()] for name, level in levels.items()
+    }
+    return {
+        "levels": shown,
+        "missing": list(state.behavior.missing),
+        "artifacts": [_artifact(one, projection) for one in reversed(projection.artifacts.values())],
+    }
+
+
+def _artifact(one: Artifact, projection: RunProjection) -> Json:
+    return {
+        "id": one.artifact_id,
+        "variable": one.variable_name,
+        "description": one_line(without_marks(one.description)),
+        "source": one.source or "",
+        "parent": one.parent or "",
+        "at": one.created_at or "",
+        "cell": projection.state.kernel.assigned.get(one.variable_name, ""),
+    }
 
 
 def ask(summary: RunSummary, projection: RunProjection) -> Json | None:
@@ -179,7 +213,10 @@ def _evidence(projection: RunProjection) -> Json:
     if found is not None:
         return {"reason": found.text, "cell": found.cell}
     said = state.verdict.response.metadata.reason if state.verdict is not None else ""
-    return {"reason": one_line(said or state.behaviors.focus or state.behaviors.goal, limit=600), "cell": ""}
+    return {
+        "reason": one_line(without_marks(said or state.behaviors.focus or state.behaviors.goal), limit=600),
+        "cell": "",
+    }
 
 
 def editable(proposal: PlanProposal) -> list[Json]:
@@ -193,7 +230,11 @@ def variables(projection: RunProjection) -> list[Json]:
     found = projection.state.variables
     fresh = projection.fresh
     names = sorted(found, key=lambda name: (name not in fresh, name))[:_MOST_VARIABLES]
-    return [{"name": name, "text": value_text(found[name]), "new": name in fresh} for name in names]
+    cells = projection.state.kernel.assigned
+    return [
+        {"name": name, "text": value_text(found[name]), "new": name in fresh, "cell": cells.get(name, "")}
+        for name in names
+    ]
 
 
 def value_text(value: Any) -> str:  # Any: JSON, as the kernel has shown it

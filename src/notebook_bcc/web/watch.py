@@ -131,6 +131,7 @@ class RunWatch:
             "head": sections.head(self.summary, projection, words, now=self._clock()),
             "plan": sections.plan(projection),
             "outputs": sections.outputs(projection.state),
+            "tracking": sections.tracking(projection),
             "ask": sections.ask(self.summary, projection),
             "variables": sections.variables(projection),
             "findings": sections.findings(projection),

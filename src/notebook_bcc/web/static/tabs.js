@@ -1,8 +1,8 @@
 // What stands beside the notebook: findings, variables, events, the exchange with the planner, states, files.
-import {html, moment, set, size, store, word} from "./view.js";
+import {focusOn, html, moment, set, size, store, word} from "./view.js";
 import {get, runPath} from "./requests.js";
 
-const names = ["findings", "variables", "events", "exchange", "states", "files"];
+const names = ["findings", "variables", "outputs", "events", "exchange", "states", "files"];
 const exchange = "planning_asked,planning_answered,generating_asked,generating_ended,generating_failed,model_asked,action_received";
 
 export function Tabs({run}) {
@@ -11,15 +11,15 @@ export function Tabs({run}) {
     const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
     if (step) open(shown[(shown.indexOf(store.tab) + step + shown.length) % shown.length], run);
   };
-  const parts = {findings: Findings, variables: Variables, events: Events, exchange: Events, states: States, files: Files};
-  return html`<div class="tabs" role="tablist" onKeyDown=${move}>${shown.map((one) => html`<button role="tab" id=${`tab-${one}`} aria-selected=${store.tab === one} tabindex=${store.tab === one ? 0 : -1} onClick=${() => open(one, run)}>${word(`tab_${one}`)}</button>`)}</div>
-    <div role="tabpanel" aria-labelledby=${`tab-${store.tab}`} class="panel"><${parts[store.tab]} run=${run} /></div>`;
+  const parts = {findings: Findings, variables: Variables, outputs: Outputs, events: Events, exchange: Events, states: States, files: Files};
+  return html`<div class="tabs" role="tablist" onKeyDown=${move}>${shown.map((one) => html`<button role="tab" id=${`tab-${one}`} aria-selected=${store.tab === one} aria-controls="panel" tabindex=${store.tab === one ? 0 : -1} onClick=${() => open(one, run)}>${word(`tab_${one}`)}</button>`)}</div>
+    <div role="tabpanel" id="panel" tabindex="0" aria-labelledby=${`tab-${store.tab}`} class="panel"><${parts[store.tab]} run=${run} /></div>`;
 }
 
 function open(tab, run) {
   set({tab});
   if (tab === "events" || tab === "exchange") load(run.run, tab, 0);
-  queueMicrotask(() => { const found = document.getElementById(`tab-${tab}`); if (found) found.focus(); });
+  focusOn(`#tab-${tab}`);
 }
 
 async function load(run, tab, after) {
@@ -32,7 +32,7 @@ async function load(run, tab, after) {
 
 function Findings({run}) {
   if (!run.findings.length) return html`<p class="soft">${word("no_findings")}</p>`;
-  return html`<ul class="notes">${run.findings.slice().reverse().map((one) => html`<li class=${one.kind}><small>${word(one.kind)}</small> ${one.text} ${one.cell && html`<a href=${`#c-${one.cell}`} onClick=${(e) => { e.preventDefault(); reach(one.cell); }}>${word("cell")} ${run.order.indexOf(one.cell) + 1}</a>`}</li>`)}</ul>`;
+  return html`<ul class="notes">${run.findings.slice().reverse().map((one) => html`<li class=${one.kind}><small>${word(one.kind)}</small> ${one.text} ${one.cell && html`<${CellLink} run=${run} cell=${one.cell} />`}</li>`)}</ul>`;
 }
 
 export function reach(id) {
@@ -45,7 +45,33 @@ export function reach(id) {
 
 function Variables({run}) {
   if (!run.variables.length) return html`<p class="soft">${word("no_variables")}</p>`;
-  return html`<dl class="kv">${run.variables.map((one) => html`<dt class=${one.new ? "new" : ""}>${one.name}</dt><dd title=${one.text}>${one.text}${one.new ? ` · ${word("new")}` : ""}</dd>`)}</dl>`;
+  return html`<dl class="kv">${run.variables.map((one) => html`<dt class=${`${one.new ? "new" : ""} ${one.name === store.variable ? "chosen" : ""}`} id=${`v-${one.name}`}>${one.cell ? html`<${CellLink} run=${run} cell=${one.cell} text=${one.name} />` : one.name}</dt><dd title=${one.text}>${one.text}${one.new ? ` · ${word("new")}` : ""}</dd>`)}</dl>`;
+}
+
+function CellLink({run, cell, text}) {
+  const at = run.order.indexOf(cell) + 1;
+  return at ? html`<a href=${`#c-${cell}`} title=${`${word("cell")} ${at}`} onClick=${(e) => { e.preventDefault(); reach(cell); }}>${text || `${word("cell")} ${at}`}</a>` : text || "";
+}
+
+// A variable that something speaks of; without a name all of them.
+export function showVariable(name) {
+  set({tab: "variables", variable: name});
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const found = name && document.getElementById(`v-${name}`);
+    const aside = found && found.closest("aside");
+    if (aside && innerWidth > 900) aside.scrollTop += found.getBoundingClientRect().top - aside.getBoundingClientRect().top - 80;
+  }));
+}
+
+function Outputs({run}) {
+  const {levels, missing, artifacts} = run.tracking;
+  const shown = Object.entries(levels).filter(([, outputs]) => outputs.length);
+  if (!shown.length && !artifacts.length) return html`<p class="soft">${word("no_outputs")}</p>`;
+  const cellOf = Object.fromEntries(run.variables.map((one) => [one.name, one.cell]));
+  return html`${missing.length > 0 && html`<p class="bad">${word("missing_outputs")}: ${missing.join(", ")}</p>`}
+    ${shown.map(([level, outputs]) => html`<h3>${word(`level_${level}`)}</h3><dl class="kv">${outputs.map(([name, status]) => html`<dt>${name}</dt><dd>${word(status)} ${cellOf[name] && html`<${CellLink} run=${run} cell=${cellOf[name]} />`}</dd>`)}</dl>`)}
+    ${artifacts.length > 0 && html`<h3>${word("artifacts")}</h3><ul class="notes">${artifacts.map((one) => html`<li key=${one.id}><b>${one.id}</b> <code>${one.variable}</code> <${CellLink} run=${run} cell=${one.cell} />
+      ${one.description && html`<br />${one.description}`}<br /><small>${[one.parent && `${word("made_of")} ${one.parent}`, one.source && `${word("made_by")} ${one.source}`, moment(one.at)].filter(Boolean).join(" · ")}</small></li>`)}</ul>`}`;
 }
 
 function Events({run}) {

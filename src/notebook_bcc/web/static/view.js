@@ -6,7 +6,7 @@ export const html = htm.bind(preact.h);
 export const draw = preact.render;
 export const store = {route: [], about: null, runs: null, run: null, compare: null, problem: "", offline: false,
   tab: "findings", events: null, exchange: null, filter: "", status: "", chosen: [], editing: null, comment: "",
-  rejecting: false, keys: false, busy: false, said: "", follow: true, form: {planner: ""}, word: "", asking: "", isStatic: false};
+  rejecting: false, keys: false, busy: false, said: "", follow: true, form: {planner: ""}, word: "", asking: "", debug: "", variable: "", isStatic: false};
 let drawn = () => {};
 
 export function onChange(callback) { drawn = callback; }
@@ -25,7 +25,13 @@ export const mayChange = () => !store.isStatic && store.about && store.about.rol
 
 export function seconds(value) {
   if (value == null) return "";
+  if (value < 0.05) return "<0.1 s";
   return value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
+
+// Once it is drawn.
+export function focusOn(selector) {
+  requestAnimationFrame(() => requestAnimationFrame(() => { const found = document.querySelector(selector); if (found) found.focus(); }));
 }
 
 export function size(bytes) {
