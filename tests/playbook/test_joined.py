@@ -22,7 +22,10 @@ def test_the_code_goes_below_that_of_the_cell_before_and_runs_with_it() -> None:
 
 
 def test_the_cell_replaces_the_probes_of_both_parts() -> None:
-    first, second = sent({"code": "a = 1", "replaces": ["x"]}), sent({"code": "b = 2", "replaces": ["y"], "folded": True})
+    first, second = (
+        sent({"code": "a = 1", "replaces": ["x"]}),
+        sent({"code": "b = 2", "replaces": ["y"], "folded": True}),
+    )
     add, run = joined_cells(first, second)
     assert add["metadata"]["extra"] == {"replaces": ["x", "y"], "folded": True}
     assert run["action"] == "exec"
