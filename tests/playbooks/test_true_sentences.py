@@ -191,3 +191,25 @@ def test_what_a_forecast_of_later_rows_may_expect_is_told_beside_the_score(lang:
         assert text.index("0.82") != text.index("0.67") > 0
         assert "--time day" in text
     assert "--time" not in said("report_conclusions", lang, **facts, quick_scores={"later": [0.82, 0.81]})
+
+
+@LANGUAGES
+@pytest.mark.parametrize(
+    ("metric", "unit"), [("rmse", "R²"), ("log_rmse", {"en": "R² of the logarithm", "zh": "对数的 R²"})]
+)
+def test_columns_that_surely_cost_the_score_are_not_said_to_cost_most(lang: str, metric: str, unit: Any) -> None:
+    # A column may cost more and vary so much that it is not named.
+    facts: dict[str, Any] = {
+        "verdict": "better", "task": "regression", "metric": metric, "holdout_rows": 50, "train_rows": 200,
+        "split_kind": "random", "leaks": {}, "importance_top": {"cars": 0.0145}, "importance_luck": {"cars": 0.004},
+    }  # fmt: skip
+    found = said("report_conclusions", lang, **facts)
+    line = next(line for line in found.splitlines() if "`cars`" in line)
+    assert {"en": "more than chance explains", "zh": "超出偶然波动"}[lang] in line
+    assert (unit if isinstance(unit, str) else unit[lang]) in line
+    assert {"en": "most", "zh": "最多"}[lang] not in line
+    named = next(one for one in _behaviors("predictability", "importance_top") if "length > 0" in one["when"])
+    template = Templates().read(named["actions"][0]["text"][lang], kind=Kind.PROSE, at="stage.yaml")
+    text = template.render({"v": facts, "lang": lang})
+    assert {"en": "Most is lost", "zh": "损失最多"}[lang] not in text
+    assert "`cars`" in text
