@@ -20,7 +20,8 @@ from notebook_bcc import errors
 from notebook_bcc.cli.chinese.errors import error_templates, in_chinese
 from notebook_bcc.cli.chinese.help import help_texts, wrapped
 from notebook_bcc.cli.codes import MEANINGS, Exit
-from notebook_bcc.cli.main import COMMANDS, PLANNER_COMMANDS, application, reader_language
+from notebook_bcc.cli.main import COMMANDS, PLANNER_COMMANDS, application, reader_language, with_language_last
+from notebook_bcc.lifecycle import data_check
 from notebook_bcc.lifecycle.summary import STATUSES
 from notebook_bcc.views.words import Words
 
@@ -142,3 +143,50 @@ def test_list_status_and_errors_are_chinese_where_the_reader_is(shell: Shell) ->
     assert (refused.returncode, "已完成，无需继续" in refused.stderr) == (Exit.USAGE, True)
     wrong = typed_in(shell.folder, "status", "--lang", "zh")
     assert (wrong.returncode, "缺少参数" in wrong.stderr) == (Exit.USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        (["--lang", "zh", "run", "a.csv"], ["run", "a.csv", "--lang", "zh"]),
+        (["--lang=zh", "list"], ["list", "--lang=zh"]),
+        (["run", "a.csv", "--lang", "zh"], ["run", "a.csv", "--lang", "zh"]),
+        (["--lang", "zh", "--help"], ["--lang", "zh", "--help"]),
+        (["--lang", "zh"], ["--lang", "zh"]),
+        ([], []),
+    ],
+)
+def test_the_language_may_be_said_before_the_command(typed: list[str], read: list[str]) -> None:
+    assert with_language_last(typed) == read
+
+
+def test_every_refusal_of_the_data_that_were_named_is_chinese() -> None:
+    source = Path(data_check.__file__).read_text(encoding="utf-8")
+    calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
+    raised = [each.args[0] for each in calls if isinstance(each.func, ast.Name) and each.func.id == "RunRefused"]
+    assert len(raised) > 12
+    for message in raised:
+        assert isinstance(message, ast.JoinedStr)
+        said = "".join(str(part.value) if isinstance(part, ast.Constant) else "'x'" for part in message.values)
+        assert CHINESE.search(in_chinese(said)), said
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        (
+            "--target 'pric': 'a.csv' has no such column; did you mean 'price'? It has: 'price', 'area'",
+            "--target 'pric'：'a.csv' 中没有这一列；是否想用 'price'？已有：'price', 'area'",
+        ),
+        (
+            "data file 'b.csv' does not exist. Data files there: 'a.csv'",
+            "数据文件 'b.csv' 不存在。该处的数据文件：'a.csv'",
+        ),
+        (
+            "--target 'x': the column has no value but '1' in 'a.csv', so there is nothing to predict",
+            "--target 'x'：'a.csv' 中这一列只有一个值 '1'，没有可预测的内容",
+        ),
+    ],
+)
+def test_what_was_meant_is_said_in_chinese_as_well(english: str, chinese: str) -> None:
+    assert in_chinese(english) == chinese

@@ -41,6 +41,27 @@ SPOILT: dict[str, tuple[str, str, str, str, str]] = {
         "stages/load.yaml:21",
         "no probe 'look'",
     ),
+    "a text that joins a cell": (
+        LOAD,
+        "- say: intro",
+        "- say: intro\n            joined: true",
+        "stages/load.yaml:21",
+        "only a cell that is no probe can go into the cell before it",
+    ),
+    "a probe that joins a cell": (
+        LOAD,
+        "- cell: read",
+        "- cell: read\n            probe: look\n            joined: true",
+        "stages/load.yaml:23",
+        "only a cell that is no probe can go into the cell before it",
+    ),
+    "joined by a word": (
+        LOAD,
+        "- cell: read",
+        "- cell: read\n            joined: perhaps",
+        "stages/load.yaml:22",
+        "true or false is needed here",
+    ),
     "an item without a list": (
         LOAD,
         "- say: intro",

@@ -200,10 +200,15 @@ class Rehearsal:
     def _behavior(self, behavior: Mapping[str, Any], path: Path) -> None:
         # One behavior is one answer: all of it is rendered before any of it runs.
         facts, answer = self.facts(), []
+        first = len(self.document)
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
-                answer.append(self._render(cell_file(action["cell"]), Kind.CELL, facts))
-                self._note(CellType.CODE, answer[-1], action)
+                source = self._render(cell_file(action["cell"]), Kind.CELL, facts)
+                if action.get("joined") and self._is_open(first):
+                    answer[-1] = self._join(source, action)
+                else:
+                    answer.append(source)
+                    self._note(CellType.CODE, source, action)
             elif "say" in action:
                 text = self._render(text_file(action["say"], self.lang), Kind.PROSE, facts)
                 self.texts.append(text)
@@ -223,6 +228,7 @@ class Rehearsal:
             elif "text" in action:
                 source = action["text"][self.lang]
                 self.texts.append(Templates().read(source, kind=Kind.PROSE, at=path.name).render(facts))
+                self._note(CellType.MARKDOWN, self.texts[-1], action)
             elif "replan" in action:
                 because = Templates().read(action["because"][self.lang], kind=Kind.PLAIN, at=path.name)
                 self.replans.append(f"{action['replan']}: {because.render(facts)}")
@@ -238,6 +244,18 @@ class Rehearsal:
             assert promotion["variable"] in self.names
             self.artifacts[promotion["artifact_id"]] = promotion.get("parent")
         self._produced(behavior.get("outputs_produced", {}), path)
+
+    def _is_open(self, first: int) -> bool:
+        """Whether the last cell is one of this behavior (the first of which has this number) that others may join."""
+        last = self.document[-1] if len(self.document) > first else None
+        return last is not None and last.type is CellType.CODE and PROBE not in last.metadata["extra"]
+
+    def _join(self, source: str, action: Mapping[str, Any]) -> str:
+        last = self.document.pop()
+        whole = f"{last.source.rstrip()}\n\n{source.lstrip()}"
+        replaced = [*last.metadata["extra"].get(REPLACES, []), *action.get(REPLACES, [])]
+        self._note(CellType.CODE, whole, {**action, REPLACES: replaced} if replaced else action)
+        return whole
 
     def _tell(self, place: str, path: Path, **parts: Mapping[str, Any]) -> None:
         """What the planner would tell of this place, with the facts of now."""

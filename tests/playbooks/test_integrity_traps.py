@@ -117,6 +117,29 @@ def test_a_named_column_that_orders_or_groups_nothing_is_said_and_not_followed(t
     assert "**`same` puts no rows together**" in played.prose
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_dates_in_no_order_both_scores_are_told(tmp_path: Path, lang: str) -> None:
+    table = wandering(360)
+    days = np.sort(np.random.default_rng(2).integers(0, 900, 360))
+    table["day"] = (pd.Timestamp("2022-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d")
+    played = play(tmp_path, table.sample(frac=1, random_state=3, ignore_index=True), target="y", lang=lang)
+    assert (played.names["time_column"], played.names["doubtful_time"]) == ("", "day")
+    by_chance, later = played.names["quick_scores"]["later"]
+    assert later < by_chance - 0.1
+    assert "--time day" in played.prose
+    assert {"en": "whether the future is asked for", "zh": "无从得知是否要预测未来"}[lang] in played.prose
+    assert {"en": "No order in time", "zh": "没有发现检验时必须顾及"}[lang] not in played.prose
+
+
+def test_a_date_of_birth_raises_no_doubt_about_time(tmp_path: Path) -> None:
+    table = honest(360)
+    days = np.random.default_rng(2).integers(0, 9000, 360)
+    table["birthday"] = (pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d")
+    assert (
+        play(tmp_path, table.sample(frac=1, random_state=3, ignore_index=True), target="y").names["doubtful_time"] == ""
+    )
+
+
 def test_dates_in_no_order_are_no_order(tmp_path: Path) -> None:
     days = np.random.default_rng(3).integers(0, 15_000, ROWS)
     born = (pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d")

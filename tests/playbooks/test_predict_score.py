@@ -76,3 +76,6 @@ def test_medians_are_called_medians_and_totals_that_are_off_are_told(lang: str) 
     assert {"en": "medians", "zh": "中位数"}[lang] in said(lang, **facts)
     assert "80" in said(lang, **facts, total_ratio=0.8)
     assert "99" not in said(lang, **facts, total_ratio=0.99)
+    # A sum of few rows is off by chance alone.
+    assert "80" not in said(lang, **facts, total_ratio=0.8, total_luck=0.25)
+    assert "80" in said(lang, **facts, total_ratio=0.8, total_luck=0.1)

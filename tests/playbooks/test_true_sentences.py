@@ -155,3 +155,61 @@ def test_a_change_over_time_is_called_one_only_where_it_is_more_than_a_trifle(la
     far = said("explore_time", lang, target="price", time_change=[180_121, 230_000], target_summary=spread)
     assert word not in near
     assert word in far
+
+
+@LANGUAGES
+@pytest.mark.parametrize(
+    ("metric", "higher", "alone", "blend", "told"),
+    [
+        ("rmse", False, 21.5, 21.68, True),
+        ("rmse", False, 21.5, 20.9, False),
+        ("accuracy", True, 0.8472, 0.8458, True),
+        ("accuracy", True, 0.84, 0.85, False),
+        ("accuracy", True, 0.84, 0.84, False),
+    ],
+)
+def test_an_average_that_scores_worse_than_its_best_part_says_so(
+    lang: str, metric: str, higher: bool, alone: float, blend: float, told: bool
+) -> None:
+    text = said(
+        "model_chosen", lang, chosen={"ridge": 0.6, "deep trees": 0.4}, task="regression", metric=metric,
+        higher_is_better=higher, cv_score=blend, best_single="ridge", cv_scores={"ridge": alone, "deep trees": 1.0},
+        split_kind="random",
+    )  # fmt: skip
+    assert ({"en": "ridge alone had", "zh": "单独使用 ridge 时为"}[lang] in text) == told
+
+
+@LANGUAGES
+def test_what_a_forecast_of_later_rows_may_expect_is_told_beside_the_score(lang: str) -> None:
+    facts: dict[str, Any] = {
+        "verdict": "better", "task": "regression", "metric": "rmse", "holdout_rows": 50, "train_rows": 200,
+        "split_kind": "random", "leaks": {}, "doubtful_time": "day", "group_column": "",
+    }  # fmt: skip
+    worse = {"quick_scores": {"later": [0.82, 0.67]}}
+    for name in ("integrity_worth", "report_conclusions"):
+        text = said(name, lang, **facts, **worse)
+        assert text.index("0.82") != text.index("0.67") > 0
+        assert "--time day" in text
+    assert "--time" not in said("report_conclusions", lang, **facts, quick_scores={"later": [0.82, 0.81]})
+
+
+@LANGUAGES
+@pytest.mark.parametrize(
+    ("metric", "unit"), [("rmse", "R²"), ("log_rmse", {"en": "R² of the logarithm", "zh": "对数的 R²"})]
+)
+def test_columns_that_surely_cost_the_score_are_not_said_to_cost_most(lang: str, metric: str, unit: Any) -> None:
+    # A column may cost more and vary so much that it is not named.
+    facts: dict[str, Any] = {
+        "verdict": "better", "task": "regression", "metric": metric, "holdout_rows": 50, "train_rows": 200,
+        "split_kind": "random", "leaks": {}, "importance_top": {"cars": 0.0145}, "importance_luck": {"cars": 0.004},
+    }  # fmt: skip
+    found = said("report_conclusions", lang, **facts)
+    line = next(line for line in found.splitlines() if "`cars`" in line)
+    assert {"en": "more than chance explains", "zh": "超出偶然波动"}[lang] in line
+    assert (unit if isinstance(unit, str) else unit[lang]) in line
+    assert {"en": "most", "zh": "最多"}[lang] not in line
+    named = next(one for one in _behaviors("predictability", "importance_top") if "length > 0" in one["when"])
+    template = Templates().read(named["actions"][0]["text"][lang], kind=Kind.PROSE, at="stage.yaml")
+    text = template.render({"v": facts, "lang": lang})
+    assert {"en": "Most is lost", "zh": "损失最多"}[lang] not in text
+    assert "`cars`" in text

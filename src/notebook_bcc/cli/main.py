@@ -94,12 +94,21 @@ def main() -> None:
         # A terminal that cannot show a character gets a substitute; no run ends because of one.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    sys.argv[1:] = with_language_last(sys.argv[1:])
     language = reader_language(sys.argv[1:])
     if language == "en":
         application()(prog_name="nbcc")
     else:
         chinese = import_module("notebook_bcc.cli.chinese.usage")
         sys.exit(chinese.run_command_line(application(language)))
+
+
+def with_language_last(arguments: Sequence[str]) -> list[str]:
+    """The same, `--lang` said before the command as if it were an option of the command."""
+    count = 1 if arguments and arguments[0].startswith("--lang=") else 2 if list(arguments[:1]) == ["--lang"] else 0
+    command = list(arguments[count:])
+    # Without a command there is nobody to read it: the help of them all is in this language by then.
+    return [*command, *arguments[:count]] if command and not command[0].startswith("-") else list(arguments)
 
 
 def reader_language(arguments: Sequence[str]) -> Language:

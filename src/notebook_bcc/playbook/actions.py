@@ -17,7 +17,7 @@ from notebook_bcc.playbook.templates.grammar import ITEM
 from notebook_bcc.playbook.templates.placing import Written
 from notebook_bcc.playbook.templates.tracing import source_of, untraced
 from notebook_bcc.playbook.texts import Places, TextReader
-from notebook_bcc.protocol.cells import BARS, NUMBERS
+from notebook_bcc.protocol.cells import BARS, NUMBERS, PROBE
 
 # The words whose value is a text of this playbook, and what the text becomes.
 _TEXTS: Mapping[str, Kind] = {
@@ -36,6 +36,7 @@ _FILES: Mapping[str, str] = {"cell": "code", "say": "text", "finding": "observe"
 _OURS = (*_FILES, "replan", "ask")
 _SCOPES = ("stage", "workflow")
 _EXPRESSIONS = ("when", "each", BARS)
+_JOINED = "joined"
 
 # Any, throughout: as the file has it; each form checks what it uses.
 Item = Mapping[str, Any]
@@ -110,13 +111,22 @@ class PlaybookActionReader:
         if "repairs" in item:
             self.places.say(f"{path}.repairs", "a playbook has no repairs; use `on_error` of the behavior")
             return []
-        rest = {name: value for name, value in item.items() if name not in _EXPRESSIONS}
+        rest = {name: value for name, value in item.items() if name not in (*_EXPRESSIONS, _JOINED)}
         head = next((name for name in _OURS if name in rest), None)
         read = self._replan if head == "replan" else self._file if head in _FILES else self._short
         each, bars = self._expression(item, "each", path), self._expression(item, BARS, path)
-        made = [replace(one, each=each, bars=bars) for one in read(rest, path, self._when(item, path))]
+        joined = self._joined(item, path)
+        made = [replace(one, each=each, bars=bars, joined=joined) for one in read(rest, path, self._when(item, path))]
         self._check_item(made, path)
         return made
+
+    def _joined(self, item: Item, path: str) -> bool:
+        joined = item.get(_JOINED, False)
+        if not isinstance(joined, bool):
+            self.places.say(f"{path}.{_JOINED}", "true or false is needed here")
+        elif joined and (PROBE in item or not {"cell", "code"} & item.keys()):
+            self.places.say(f"{path}.{_JOINED}", "only a cell that is no probe can go into the cell before it")
+        return joined is True
 
     def _expression(self, item: Item, name: str, path: str) -> Template | None:
         value = item.get(name)

@@ -81,7 +81,7 @@ class Action:
     """An action of the file: its word, its text, its options. `file` and `line` are where it stands.
 
     `each` is a list: the action is written once for every `item` of it. `bars` are drawn beside its text. `label`
-    stands on a thought.
+    stands on a thought. A `joined` cell goes into the cell before it.
     """
 
     head: str
@@ -95,6 +95,7 @@ class Action:
     label: Text = Text()
     each: Template | None = None
     bars: Template | None = None
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

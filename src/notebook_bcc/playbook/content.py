@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from notebook_bcc.planners.script.position import Place
 from notebook_bcc.planners.script.values import ScriptedAction
@@ -20,7 +20,7 @@ from notebook_bcc.playbook.book import (
 from notebook_bcc.playbook.facts import traced_facts
 from notebook_bcc.playbook.outlook import other_steps, other_workflow, steps_of_stage
 from notebook_bcc.playbook.templates.environment import Facts, Template
-from notebook_bcc.protocol.cells import NUMBERS
+from notebook_bcc.protocol.cells import NUMBERS, PROBE, REPLACES
 from notebook_bcc.protocol.messages import Request
 
 
@@ -31,12 +31,29 @@ def content_of(
     if behavior.ask is not None:
         return [_note(behavior.ask.text, facts)]
     actions = behavior.on_error if place.recovering else behavior.actions
-    return [
-        sent
-        for action in actions
-        if action.when is None or action.when.holds(facts)
-        for sent in _sent(playbook, stage, action, request, facts)
-    ]
+    content: list[ScriptedAction] = []
+    for action in actions:
+        if action.when is None or action.when.holds(facts):
+            sent = list(_sent(playbook, stage, action, request, facts))
+            content = joined_cells(content, sent) if action.joined else [*content, *sent]
+    return content
+
+
+def joined_cells(before: Sequence[ScriptedAction], sent: Sequence[ScriptedAction]) -> list[ScriptedAction]:
+    """All of these, the new cell inside the last one where that is a cell that is no probe."""
+    if len(before) < 2 or len(sent) != 2 or not _is_cell(before[-2]):
+        return [*before, *sent]
+    *others, first, run = before
+    extras = [each.get("metadata", {}).get("extra", {}) for each in (first, sent[0])]
+    replaced = [name for extra in extras for name in extra.get(REPLACES, ())]
+    extra = {**extras[0], **extras[1], **({REPLACES: replaced} if replaced else {})}
+    whole = {**first, "content": f"{first['content'].rstrip()}\n\n{sent[0]['content'].lstrip()}"}
+    return [*others, {**whole, "metadata": {"extra": extra}} if extra else whole, run]
+
+
+def _is_cell(action: ScriptedAction) -> bool:
+    probed = PROBE in action.get("metadata", {}).get("extra", {})
+    return action["action"] == "add" and action.get("shot_type") == "action" and not probed
 
 
 def templates_of_content(

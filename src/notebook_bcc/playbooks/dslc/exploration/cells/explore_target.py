@@ -9,11 +9,9 @@ target_summary = {
     "skew": round(float(answers.skew()), 2),
     "at_max": round(float((answers == answers.max()).mean()), 4),
 }
-pd.Series(target_summary).to_frame(target)
 #% elif v.task == "multilabel"
 label_counts = train[target_names].sum().sort_values(ascending=False)
 target_summary = {"most": str(label_counts.index[0]), "least": str(label_counts.index[-1])}
-label_counts.head(30).to_frame({{ "行数" if lang == "zh" else "rows" }})
 #% else
 label_counts = train[target].astype(str).value_counts()
 target_summary = {
@@ -22,5 +20,4 @@ target_summary = {
     "least": str(label_counts.index[-1]),
     "least_share": round(float(label_counts.iloc[-1] / len(train)), 4),
 }
-label_counts.head(30).to_frame({{ "行数" if lang == "zh" else "rows" }})
 #% endif

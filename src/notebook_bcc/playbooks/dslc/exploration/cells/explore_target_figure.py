@@ -1,13 +1,11 @@
 #% set zh = lang == "zh" and v.cjk_font
 #% if v.task == "regression"
 fig, ax = plt.subplots()
-#% if v.target_summary.skew > 1.5 and v.target_summary.min > 0
-ax.hist(answers, bins=np.geomspace(answers.min(), answers.max(), 41), color="tab:blue", edgecolor="white")
-ax.set_xscale("log")
-plain_ticks(ax.xaxis)
-#% else
-ax.hist(answers, bins=40, color="tab:blue", edgecolor="white")
-#% endif
+is_lopsided = target_summary["skew"] > 1.5 and target_summary["min"] > 0
+ax.hist(answers, bins=np.geomspace(answers.min(), answers.max(), 41) if is_lopsided else 40, color="tab:blue", edgecolor="white")
+if is_lopsided:
+    ax.set_xscale("log")
+    plain_ticks(ax.xaxis)
 ax.axvline(answers.median(), color="tab:orange")
 ax.set_xlabel(label_of(target))
 ax.set_ylabel({{ "行数" if zh else "rows" }})
@@ -23,4 +21,9 @@ fig.savefig("figures/10_target.png", dpi=150, bbox_inches="tight")
 plt.show()
 #% if v.labels_numbered | default(false)
 explain_labels()
+#% endif
+#% if v.task == "regression"
+pd.Series(target_summary).to_frame(target)
+#% else
+label_counts.head(30).to_frame({{ "行数" if lang == "zh" else "rows" }})
 #% endif

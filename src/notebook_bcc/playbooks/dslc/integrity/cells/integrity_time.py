@@ -1,4 +1,4 @@
-panel_column, moment_parts, calendar = "", {}, False
+panel_column, moment_parts, calendar, doubtful_time = "", {}, False, ""
 #% if inputs.time is defined and inputs.time
 time_column = {{ inputs.time }}
 moments = {time_column: df_clean[time_column]}
@@ -30,6 +30,11 @@ time_column = next((name for name in moments if orders_rows(moments[name], later
 if not time_column and len(df_clean) >= 60:
     panels = {name: panel_of(moments[name]) for name in moments if name not in running_numbers}
     time_column, panel_column = next(((name, panel) for name, panel in panels.items() if panel is not None), ("", ""))
+# A date that the rows do not follow may be the time of what happened, or only a property such as a birthday.
+if not time_column and len(df_clean) >= 60:
+    birth = r"(?i)birth|born|dob([^a-z]|$)|出生|生日"
+    dated = [name for name in dates if df_clean[name].dtype.kind == "M" and df_clean[name].notna().mean() >= 0.95]
+    doubtful_time = next((name for name in dated if df_clean[name].nunique() >= 12 and not re.search(birth, name)), "")
 #% endif
 if time_column == together and together not in df_clean:
     moment_parts, calendar = parts, is_calendar(parts)

@@ -1,5 +1,10 @@
 from sklearn.metrics import get_scorer
+#% set doubtful_time = v.doubtful_time | default("")
 #% if v.time_column
+from sklearn.model_selection import KFold, TimeSeriesSplit
+#% elif v.group_column and doubtful_time
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
+#% elif doubtful_time
 from sklearn.model_selection import KFold, TimeSeriesSplit
 #% elif v.group_column
 from sklearn.model_selection import GroupKFold, KFold
@@ -38,6 +43,12 @@ fair_folds = list(GroupKFold(min(3, subjects.nunique())).split(known, groups=sub
 quick_scores["group"] = [quick_score(used, by_chance), quick_score(used, fair_folds)]
 #% else
 fair_folds = by_chance
+#% endif
+#% if doubtful_time
+# Is the future asked for? Then rows are to be judged by earlier ones.
+in_order = np.argsort(train.loc[known.index, {{ doubtful_time }}].to_numpy(), kind="stable")
+later_folds = [(in_order[fit], in_order[check]) for fit, check in TimeSeriesSplit(3).split(known)]
+quick_scores["later"] = [quick_score(used, fair_folds), quick_score(used, later_folds)]
 #% endif
 #% if v.leaks or v.kept_leaks
 #% set answers = (v.leaks | keys if v.leaks is mapping else []) + v.kept_leaks | keys

@@ -77,8 +77,3 @@ comparison = pd.DataFrame({"mean": comparison.mean(axis=1), "standard error": co
 comparison = comparison.sort_values("mean", ascending=not higher_is_better)
 cv_scores = {name: round(float(mean), 6) for name, mean in comparison["mean"].items()}
 best_single = next(iter(cv_scores))
-#% if lang == "zh"
-comparison.round(4).rename(columns={"mean": "平均", "standard error": "标准误"})
-#% else
-comparison.round(4)
-#% endif

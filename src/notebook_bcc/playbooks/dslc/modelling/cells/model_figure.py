@@ -9,3 +9,8 @@ ax.grid(axis="x", alpha=0.3)
 ax.set(xlabel=metric, title={{ "交叉验证得分，加减两个标准误" if zh else "Score in cross-validation, give or take two standard errors" }})
 fig.savefig("figures/20_comparison.png", dpi=150, bbox_inches="tight")
 plt.show()
+#% if lang == "zh"
+comparison.round(4).rename(columns={"mean": "平均", "standard error": "标准误"})
+#% else
+comparison.round(4)
+#% endif

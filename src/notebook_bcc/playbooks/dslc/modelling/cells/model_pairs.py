@@ -7,11 +7,12 @@ numbers = X[numeric_columns[:40]]
 #% endif
 positive = [name for name in numbers if numbers[name].min() >= 0 and numbers[name].nunique() > 20]
 
-# Columns that grow together: their ratio may say what neither says alone.
+# Columns that grow together: their ratio may say what neither says alone. One year divided by another says nothing.
 ratio_pairs = []
-if 2 <= len(positive) <= 40:
-    together = numbers[positive].sample(min(len(X), 5000), random_state=0).corr("spearman").round(6)
-    close = [(-together.loc[a, b], a, b) for a, b in combinations(positive, 2) if 0.8 < together.loc[a, b] < 0.9999]
+sizes = [name for name in positive if not (numbers[name].dropna() % 1 == 0).all() or not numbers[name].dropna().between(1500, 2200).all()]
+if 2 <= len(sizes) <= 40:
+    together = numbers[sizes].sample(min(len(X), 5000), random_state=0).corr("spearman").round(6)
+    close = [(-together.loc[a, b], a, b) for a, b in combinations(sizes, 2) if 0.8 < together.loc[a, b] < 0.9999]
     ratio_pairs = [[a, b] for strength, a, b in sorted(close)[:10]]
 
 # Amounts that are often zero, such as money spent on several things: their sum, and how many are zero.

@@ -3,7 +3,14 @@
 #% set most = 200 if v.word_columns | length > 0 else (2000 if v.feature_count <= 30 else 300)
 from statistics import NormalDist
 
-#% if v.task == "regression"
+#% if v.metric == "log_rmse"
+from sklearn.metrics import r2_score
+
+
+def quality(actual, guess):
+    """R² of the logarithms: errors are judged as ratios."""
+    return r2_score(np.log(actual), np.log(np.maximum(guess, smallest_price)))
+#% elif v.task == "regression"
 from sklearn.metrics import r2_score as quality
 #% else
 quality = score

@@ -15,6 +15,8 @@ other_scores = {
     "r2": float(1 - (misses**2).sum() / (deviations**2).sum()),
 }
 total_ratio = round(float(tested["guess"].sum() / tested["actual"].sum()), 4) if tested["actual"].min() >= 0 else None
+# How far off the sum may be by chance alone
+total_luck = round(float(1.96 * np.sqrt((misses.groupby(tested["unit"]).sum() ** 2).sum()) / tested["actual"].sum()), 4) if total_ratio else None
 #% if v.split_kind == "time"
 # What anybody could say who knows the value before
 past = pd.concat([train, holdout])

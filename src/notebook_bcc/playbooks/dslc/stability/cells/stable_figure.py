@@ -18,3 +18,8 @@ ax.set(xlabel=metric, title={{ ("换数据或换做法时的得分（各用 20,0
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3, frameon=False)
 fig.savefig("figures/40_stability.png", dpi=150, bbox_inches="tight")
 plt.show()
+#% if lang == "zh"
+results.round(4).rename(columns={"call": "做法", "choice": "选择", "score": "得分"})
+#% else
+results.round(4)
+#% endif

@@ -23,8 +23,3 @@ stability_spread = max(small_calls, default=0)
 #% else
 stability_spread = max([*small_calls, round(max(perturbed_scores) - min(perturbed_scores), 5)])
 #% endif
-#% if lang == "zh"
-results.round(4).rename(columns={"call": "做法", "choice": "选择", "score": "得分"})
-#% else
-results.round(4)
-#% endif

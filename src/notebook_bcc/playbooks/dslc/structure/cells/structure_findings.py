@@ -16,6 +16,6 @@ unclear_values = dict(sorted(unclear_values.items(), key=lambda item: -item[1])[
 
 # Scripts that the usual font of figures does not have.
 usual = font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap()
-shown = [*column_names, *(value for name in texts for value in texts[name].value_counts().index[:50])]
+shown = [*map(str, raw.columns), *(value for name in texts for value in texts[name].value_counts().index[:50])]
 needs_font = any(ord(letter) not in usual for letter in set("".join("".join(map(str, shown)).split())))
 readable, problem = True, ""
