@@ -96,7 +96,7 @@ def place(shell: Shell) -> Shell:
             ("https://example.org/a.csv",),
             ("'https://example.org/a.csv' is an address", "curl -LO https://example.org/a.csv"),
         ),
-        (("s3://bucket/a.parquet",), ("'s3://bucket/a.parquet' is an address",)),
+        (("s3://bucket/a.parquet",), ("'s3://bucket/a.parquet' is an address", "download it first\n")),
         (("hosues.csv",), ("does not exist", "did you mean 'houses.csv'")),
         (("nowhere/houses.csv",), ("'nowhere/houses.csv' does not exist",)),
         (("folder",), ("is a folder", "'folder/a.csv'")),

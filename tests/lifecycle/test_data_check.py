@@ -95,6 +95,8 @@ def test_a_part_of_a_column_that_the_run_makes_may_order_or_group_rows(tmp_path:
     check_data(DataSpec(data=file, time="id_1", group="id_2"))
     with pytest.raises(RunRefused, match="did you mean 'Sale Price'"):
         check_data(DataSpec(data=file, time="sale price"))
+    with pytest.raises(RunRefused, match=r"--group 'id_': .* did you mean 'id'"):
+        check_data(DataSpec(data=file, group="id_"))
 
 
 def test_a_test_file_may_lack_some_columns_and_have_others(tmp_path: Path) -> None:

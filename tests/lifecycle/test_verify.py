@@ -12,7 +12,7 @@ from notebook_bcc.errors import KernelStartFailed, NotebookFailed
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.lifecycle.folder import LARGE_FILE, RunFolder
 from notebook_bcc.lifecycle.sandboxing import UNBOUND, Confinement
-from notebook_bcc.lifecycle.verify import SecondsLeft, VerifyOrder, verify_notebook
+from notebook_bcc.lifecycle.verify import SecondsLeft, VerifyOrder, seconds_left, verify_notebook
 from notebook_bcc.notebook.reading import read_notebook
 from notebook_bcc.protocol.specs import KernelSpec
 
@@ -181,3 +181,19 @@ async def test_the_time_that_is_left_follows_from_the_recorded_durations(place: 
     order = VerifyOrder(notebook=place.last.notebook)
     await verify_notebook(order, place.factories, on_cell=lambda number, of, left: seen.append((number, left)))
     assert [left for _, left in seen] == [None] * 4
+
+
+def test_imports_that_are_slow_this_time_do_not_stretch_the_estimate_of_long_fits() -> None:
+    # Seen on a busy machine: imports of 4 s took 90 s, and 22 minutes of fits were told as more than 4 hours.
+    recorded = [4.0, *[30.0] * 44]
+    left = seconds_left(recorded, 2, spent=90.0)
+    assert sum(recorded[1:]) < left.cell + left.after < 2 * sum(recorded[1:])
+
+
+@pytest.mark.parametrize("pace", [0.4, 2.5])
+def test_once_a_tenth_is_run_the_estimate_follows_the_pace_of_this_kernel(pace: float) -> None:
+    recorded = [20.0] * 50
+    for number in range(6, 51):
+        left = seconds_left(recorded, number, spent=pace * 20.0 * (number - 1))
+        true = pace * 20.0 * (51 - number)
+        assert true / 3 <= left.cell + left.after <= true * 3

@@ -140,6 +140,14 @@ def test_a_date_of_birth_raises_no_doubt_about_time(tmp_path: Path) -> None:
     )
 
 
+def test_a_named_part_that_no_column_has_is_said_and_not_followed(tmp_path: Path) -> None:
+    # From outside it may be a part that the cells make, such as `size_month`; here they find that there is none.
+    played = play(tmp_path, honest().assign(size=range(ROWS)), target="y", time="size_month", group="size_1")
+    assert (played.names["time_column"], played.names["group_column"]) == ("", "")
+    assert "**`size_month` orders no rows in time**: there is no such column" in played.prose
+    assert "**`size_1` puts no rows together**: there is no such column" in played.prose
+
+
 def test_dates_in_no_order_are_no_order(tmp_path: Path) -> None:
     days = np.random.default_rng(3).integers(0, 15_000, ROWS)
     born = (pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d")

@@ -31,9 +31,8 @@ def check_place(path: Path) -> None:
     if address is not None and not path.exists():
         # A path loses the second slash.
         url = f"{address[1]}://{address[2]}"
-        raise RunRefused(
-            f"{url!r} is an address, and nbcc reads files of this machine; download it first: curl -LO {url}"
-        )
+        fetched = f": curl -LO {url}" if address[1].lower() in ("http", "https", "ftp") else ""
+        raise RunRefused(f"{url!r} is an address, and nbcc reads files of this machine; download it first{fetched}")
     if not path.exists():
         raise RunRefused(
             f"data file {str(path)!r} does not exist{_hint(path.name, _files_beside(path), there='Data files there')}"
@@ -95,7 +94,7 @@ def _check_column(option: str, wanted: str, head: Head, path: Path, *, exactly: 
     sought = " ".join(wanted.split())
     if sought in head.names:
         return sought
-    if exactly and any(sought.startswith(f"{name}_") for name in head.names):
+    if exactly and any(sought.startswith(f"{name}_") and sought != f"{name}_" for name in head.names):
         return ""  # a part of that column, which the run makes
     # A target may be written in other letters, as long as it is clear: so the playbook's cells read it.
     meant = [name for name in head.names if name.casefold() == sought.casefold()]

@@ -40,8 +40,10 @@ OnCell = Callable[[int, int, SecondsLeft | None], None]
 _TELLING_SECONDS = 1.0
 _NOT_RUN = "it was not run: an earlier cell failed"
 _LINE = 60
-# So many seconds count as if they had taken as long as recorded: one slow cell is no verdict.
+# So many seconds, and at least this share of all, count as if they had taken as long as recorded: a slow cell or slow
+# imports are no verdict on long fits.
 _TRUSTED_SECONDS = 4.0
+_TRUSTED_SHARE = 0.1
 _LARGEST_COPY = 1_000_000_000
 _LEFT_OUT = shutil.ignore_patterns(".*", "*.ipynb", "__pycache__", "nbcc-runs")
 
@@ -176,13 +178,21 @@ async def _run_all(
 def _seconds_left(
     cells: Sequence[Cell], number: int, recorded: Mapping[str, float], *, spent: float
 ) -> SecondsLeft | None:
-    """About how long the cells from this one on will take, by how long they took and how quick this kernel is."""
+    """About how long the cells from this one on will take; None where no durations are known."""
     if not recorded:
         return None
-    before = sum(recorded.get(cell.id, 0.0) for cell in cells[: number - 1])
-    after = sum(recorded.get(cell.id, 0.0) for cell in cells[number:])
-    pace = (spent + _TRUSTED_SECONDS) / (before + _TRUSTED_SECONDS) if before > _TELLING_SECONDS else 1.0
-    return SecondsLeft(cell=recorded.get(cells[number - 1].id, 0.0) * pace, after=after * pace)
+    return seconds_left([recorded.get(cell.id, 0.0) for cell in cells], number, spent=spent)
+
+
+def seconds_left(recorded: Sequence[float], number: int, *, spent: float) -> SecondsLeft:
+    """About how long the cells from this one on will take, by how long they took and how quick this kernel is. Pure.
+
+    `recorded` has the duration of each cell; those before cell `number`, counted from 1, have now taken `spent`.
+    """
+    before, after = sum(recorded[: number - 1]), sum(recorded[number:])
+    trusted = max(_TRUSTED_SECONDS, _TRUSTED_SHARE * sum(recorded))
+    pace = (spent + trusted) / (before + trusted) if before > _TELLING_SECONDS else 1.0
+    return SecondsLeft(cell=recorded[number - 1] * pace, after=after * pace)
 
 
 def _not_run(cells: Sequence[Cell], after: int) -> list[CellDifference]:

@@ -1,7 +1,9 @@
 near_copies, near_copy_key = 0, ""
 #% if inputs.group is defined and inputs.group
-# What was named may be the same in every row, or another in each: then it puts no rows together.
-group_column = {{ inputs.group }} if 1 < df_clean[{{ inputs.group }}].nunique() < df_clean[{{ inputs.group }}].notna().sum() else ""
+group_column = {{ inputs.group }}
+# What was named may be a part that no column has, the same in every row, or another in each: then it puts no rows together.
+repeats = group_column in df_clean and 1 < df_clean[group_column].nunique() < df_clean[group_column].notna().sum()
+group_column = group_column if repeats else ""
 #% else
 # Do several rows belong to one subject? Then a subject's rows must not stand on both sides of a split.
 own_columns = [name for name in candidate_columns if name in raw.columns]

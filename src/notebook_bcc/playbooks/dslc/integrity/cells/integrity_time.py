@@ -1,9 +1,9 @@
 panel_column, moment_parts, calendar, doubtful_time = "", {}, False, ""
 #% if inputs.time is defined and inputs.time
 time_column = {{ inputs.time }}
-moments = {time_column: df_clean[time_column]}
-# What was named may hold neither dates nor numbers: then it orders no rows.
-time_column = time_column if moments[time_column].dtype.kind in "iufM" else ""
+# What was named may be a part that no column has, or hold neither dates nor numbers: then it orders no rows.
+moments = {time_column: df_clean[time_column]} if time_column in df_clean else {}
+time_column = time_column if time_column in moments and moments[time_column].dtype.kind in "iufM" else ""
 #% else
 # Do the rows follow one another in time?
 def is_time(name):
