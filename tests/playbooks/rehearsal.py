@@ -199,7 +199,8 @@ class Rehearsal:
 
     def _behavior(self, behavior: Mapping[str, Any], path: Path) -> None:
         # One behavior is one answer: all of it is rendered before any of it runs.
-        facts, answer = self.facts(), []
+        facts = self.facts()
+        answer: list[str] = []
         first = len(self.document)
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
@@ -284,7 +285,7 @@ class Rehearsal:
         problems: list[tuple[str, str]] = []
         reader = TextReader(Templates(), ("en", "zh"), problems)
         part = tuple(part) if isinstance(part, list) else part
-        text = reader.told(part, Places(path.name, Marked(None, {}), problems), "")
+        text = reader.texts(part, Places(path.name, Marked(None, {}), problems), "")
         assert not problems
         return text
 
