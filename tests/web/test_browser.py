@@ -15,7 +15,7 @@ import pytest
 from conformance.hosting import hosted
 from lifecycle.places import Place
 from notebook_bcc.journal.records import Command
-from notebook_bcc.kernel.interface import Execution
+from notebook_bcc.kernel.interface import CellError, Execution
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.lifecycle.history import load_state
 from notebook_bcc.lifecycle.operations import cancel_run
@@ -250,7 +250,7 @@ stages:
 def failing(source: str) -> Execution:
     if source == "1 / 0":
         error: Output = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "no", "traceback": ["no"]}
-        return Execution(outputs=(error,), error_name="ZeroDivisionError", error="no")
+        return Execution(outputs=(error,), error=CellError("ZeroDivisionError", "no", ("no",)))
     return Execution()
 
 
@@ -266,7 +266,7 @@ async def test_a_number_leads_to_its_cell_and_a_failed_cell_can_be_debugged(plac
         assert not await failed.locator(".body").is_visible()
         await failed.locator("summary").first.click()
         await failed.locator("button.debug").click()
-        await page.wait_for_selector(".debugging")
+        await page.wait_for_selector(".debugging button.main")
         await page.click("text=to a heading")
         assert await page.query_selector(".debugging")
         assert "/run/" in page.url
