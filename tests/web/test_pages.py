@@ -13,8 +13,11 @@ from lifecycle.places import TWO_STEPS, Place
 from notebook_bcc.journal.records import PlanUpdateDecided, RunResumed
 from notebook_bcc.lifecycle.history import read_entries
 from notebook_bcc.lifecycle.operations import answer_run
+from notebook_bcc.notebook.export.html_cells import CELL_WORDS
+from notebook_bcc.protocol.cells import Cell, Output
 from notebook_bcc.protocol.limits import Policies
-from notebook_bcc.web.cells import bounded_text
+from notebook_bcc.protocol.vocabulary import CellType
+from notebook_bcc.web.cells import bounded_text, rendered
 from notebook_bcc.web.files import opened_beneath
 from notebook_bcc.web.sections import changed_lines
 from notebook_bcc.web.stream import run_events
@@ -246,6 +249,20 @@ def test_a_million_lines_become_a_few_hundred() -> None:
     assert text.startswith("0\n1\n")
     assert text.endswith("999999")
     assert text.count("\n") < 500
+
+
+def test_outputs_of_every_kind_are_bounded() -> None:
+    many = "x\n" * 1_000_000
+    outputs: tuple[Output, ...] = (
+        {"output_type": "stream", "name": "stdout", "text": many},
+        {"output_type": "error", "ename": "E", "evalue": "", "traceback": [many, many]},
+        {"output_type": "execute_result", "data": {"text/plain": many, "text/html": f"<table>{many * 2}</table>"}},
+        {"output_type": "display_data", "data": {"image/png": "A" * 9_000_000}},
+    )
+    cell = Cell("cell-1", CellType.CODE, "show()", outputs=outputs)
+    html = rendered(cell, language="python", words=CELL_WORDS["en"])
+    assert len(html) < 20_000
+    assert html.count("lines ...]") == 3
 
 
 def test_every_text_of_the_page_is_there_in_both_languages() -> None:

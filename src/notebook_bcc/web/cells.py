@@ -20,6 +20,8 @@ _MOST_LINES: Final = 400
 _MOST_OUTPUTS: Final = 60
 _MOST_KEPT: Final = 2_000
 _MOST_ERROR: Final = 4_000
+_LARGEST_FORM: Final = 3_000_000
+_PLAIN: Final = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,28 @@ def _debug(cell: Cell, projection: RunProjection) -> dict[str, Any] | None:  # A
 
 
 def _bounded(output: Output) -> Output:
-    if output.get("output_type") != "stream":
-        return output
-    return {**output, "text": bounded_text(joined(output.get("text", "")))}
+    match output:
+        case {"output_type": "stream"}:
+            return {**output, "text": bounded_text(joined(output.get("text", "")))}
+        case {"output_type": "error", "traceback": list() as traceback}:
+            return {**output, "traceback": [bounded_text("\n".join(map(joined, traceback)))]}
+        case {"data": dict() as data}:
+            return {**output, "data": _bounded_data(data)}
+        case _:
+            return output
+
+
+def _bounded_data(data: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Without the forms that are too large for a page: a simpler one is shown in their place."""
+    fits = {
+        mime: value
+        for mime, value in data.items()
+        if len(joined(value) if isinstance(value, str | list) else "") <= _LARGEST_FORM or mime == _PLAIN
+    }
+    plain_form = fits.get(_PLAIN)
+    if isinstance(plain_form, str | list):
+        fits[_PLAIN] = bounded_text(joined(plain_form))
+    return fits or {_PLAIN: "[...]"}
 
 
 def bounded_text(text: str) -> str:

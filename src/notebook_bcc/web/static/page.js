@@ -1,6 +1,6 @@
 // The page: which part is shown, what is kept up to date, and the keys.
 import {draw, html, mayChange, onChange, set, store, word} from "./view.js";
-import {get, language, runPath, watch} from "./requests.js";
+import {get, runPath, watch} from "./requests.js";
 import {Compare, NewRun, Runs} from "./runs.js";
 import {Run, RunHead, answer, send, startEditing, startRejecting} from "./run.js";
 import {reach} from "./tabs.js";
@@ -131,7 +131,7 @@ async function begin() {
     return;
   }
   try {
-    set({about: await get("about", language() ? {} : {lang: /^zh/.test(navigator.language) ? "zh" : ""})});
+    set({about: await get("about")});
   } catch (error) { set({problem: error.message}); return; }
   document.documentElement.lang = store.about.language === "zh" ? "zh-CN" : "en";
   addEventListener("hashchange", go);

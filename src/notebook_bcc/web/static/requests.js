@@ -4,8 +4,10 @@ import {set, store} from "./view.js";
 let stream = null;
 let listener = () => {};
 
+// What somebody chose, else Chinese for a Chinese browser, else that of the server.
 export function language() {
-  try { return localStorage.getItem("nbcc-lang") || ""; } catch { return ""; }
+  const spoken = /^zh/.test(navigator.language) ? "zh" : "";
+  try { return localStorage.getItem("nbcc-lang") || spoken; } catch { return spoken; }
 }
 
 function address(path, query) {

@@ -161,7 +161,7 @@ export function RunHead() {
     <small>${[steps, head.left].filter(Boolean).join(" · ")}</small></div>
     <small>${[head.status === "running" ? word("elapsed", {time: head.elapsed}) : head.elapsed, head.status === "running" ? word(head.kernel ? "kernel_up" : "kernel_down") : "", head.cost].filter(Boolean).join(" · ")}</small>
     <span class="fill"></span>
-    ${can("pause") && html`<button onClick=${() => send(run.run, "pause", {}, word("pausing"))}>${word("pause")}<kbd>p</kbd></button>`}
+    ${can("pause") && html`<button title=${word("pausing")} onClick=${() => send(run.run, "pause", {}, word("pausing"))}>${word("pause")}<kbd>p</kbd></button>`}
     ${can("resume") && !waits && html`<button class="main" disabled=${store.busy} onClick=${() => send(run.run, "resume", {})}>${word(head.state === "error" ? "restart_behavior" : "resume")}</button>`}
     ${can("restart") && html`<button disabled=${store.busy} onClick=${() => send(run.run, "resume", {restart: "reset"})}>${word("restart")}</button>`}
     ${can("cancel") && html`<button onClick=${() => ask("cancel")}>${word("cancel")}</button>`}
