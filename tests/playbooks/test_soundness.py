@@ -310,3 +310,13 @@ def test_lightgbm_is_tried_in_the_same_folds_where_it_is_installed_and_gives_the
         table["y"] = (table["y"] > 0).astype(int)
     first, second = (scored(notebook(table, task), other, "lightgbm")["forecasts"]["lightgbm"] for _ in range(2))
     assert (first == second).all()
+
+
+def test_sizes_that_grow_together_get_a_ratio_and_years_do_not() -> None:
+    draws = np.random.default_rng(0)
+    built, area = draws.integers(1900, 2010, 300), draws.normal(100, 20, 300)
+    table = pd.DataFrame({"built": built, "garage": built + draws.integers(0, 9, 300), "area": area})
+    table["floor"], table["y"] = area * draws.uniform(0.9, 1.0, 300), area
+    played = notebook(table, "regression")
+    played.names["X"] = table.drop(columns="y")
+    assert carry_out(played, ["model_pairs"])["ratio_pairs"] == [["area", "floor"]]

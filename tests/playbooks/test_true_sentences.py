@@ -213,3 +213,18 @@ def test_columns_that_surely_cost_the_score_are_not_said_to_cost_most(lang: str,
     text = template.render({"v": facts, "lang": lang})
     assert {"en": "Most is lost", "zh": "损失最多"}[lang] not in text
     assert "`cars`" in text
+
+
+@LANGUAGES
+def test_the_naive_forecast_at_the_head_is_named(lang: str) -> None:
+    facts: dict[str, Any] = {
+        "verdict": "better", "metric": "rmse", "estimate": 21.06, "estimate_low": 15.6, "estimate_high": 28.5,
+        "naive_estimate": 39.2,
+    }  # fmt: skip
+    # The last day once more has learnt something.
+    named = said("report_score", lang, **facts, naive_kind="the last 24 rows again")
+    assert "the last 24 rows again" in named
+    assert {"en": "learnt nothing", "zh": "什么都没学"}[lang] not in named
+    assert {"en": "The naive forecast reaches 39.2", "zh": "朴素预测为 39.2"}[lang] in said(
+        "report_score", lang, **facts
+    )
