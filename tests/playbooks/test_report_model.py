@@ -152,3 +152,17 @@ def test_rows_that_are_all_text_are_read_like_those_of_a_typed_file(tmp_path: Pa
     expected = model.ready(model.read(tmp_path / "data.parquet"))
     pandas.testing.assert_frame_equal(model.ready(rows), expected, check_dtype=False)
     assert model.doubts(rows) == {"unread": {}, "unknown": {}}
+
+
+def test_a_model_that_fails_under_other_versions_names_them(model: Any, tmp_path: Path) -> None:
+    rows = read(model, tmp_path, text(houses(3), header=HEADER))
+    # Whatever another scikit-learn does to what was learnt: it cannot answer.
+    model.estimator_ = None
+    with pytest.raises(AttributeError):
+        model.predict(rows)
+    model.versions_ = {**model.versions_, "pandas": "0.1"}
+    with pytest.raises(ValueError, match="missing: '房间'"):
+        model.predict(rows.drop(columns="房间"))
+    said = rf"cannot predict here: it was made with pandas 0\.1 \(here {pandas.__version__}\); requirements\.txt"
+    with pytest.raises(RuntimeError, match=said):
+        model.predict(rows)

@@ -56,6 +56,7 @@ model_source = as_module(
         with_numbers,
         #% endif
         plain_types,
+        other_versions,
         restored,
         TableModel,
     ],

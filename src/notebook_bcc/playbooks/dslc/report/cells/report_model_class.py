@@ -53,16 +53,27 @@ class TableModel(BaseEstimator):
         #% endif
 
     def predict(self, table):
-        return self.estimator_.predict(self.ready(table))
+        return self.asked("predict", table)
     #% if v.task in ["binary", "multiclass"]
 
     def predict_proba(self, table):
-        return self.estimator_.predict_proba(self.ready(table))
+        return self.asked("predict_proba", table)
 
     @property
     def classes_(self):
         return self.estimator_.classes_
     #% endif
+
+    def asked(self, method, table):
+        """What the estimator answers. Where it fails under other versions of its packages, they are named."""
+        ready = self.ready(table)
+        try:
+            return getattr(self.estimator_, method)(ready)
+        except Exception as error:
+            other = other_versions(self.versions_)
+            if not other:
+                raise
+            raise RuntimeError(f"this model cannot predict here: it was made with {other}; requirements.txt beside it lists the versions") from error
 
     def read(self, path):
         """The rows of a file that is written like the one this model learnt from. It need not have the target."""
@@ -163,10 +174,15 @@ def plain_types(table):
     return pd.DataFrame(out, index=table.index)
 
 
+def other_versions(versions):
+    """The packages that are of another version here than where the model was made; empty where none is."""
+    here = {name: platform.python_version() if name == "python" else version(name) for name in versions}
+    return ", ".join(f"{name} {made} (here {here[name]})" for name, made in versions.items() if here[name] != made)
+
+
 def restored(state, versions):
     """The model that was saved. Other versions of its packages are listed in one sentence."""
-    here = {name: platform.python_version() if name == "python" else version(name) for name in versions}
-    other = ", ".join(f"{name} {made} (here {here[name]})" for name, made in versions.items() if here[name] != made)
+    other = other_versions(versions)
     model = TableModel.__new__(TableModel)
     try:
         with warnings.catch_warnings():
