@@ -284,7 +284,7 @@ class Rehearsal:
         problems: list[tuple[str, str]] = []
         reader = TextReader(Templates(), ("en", "zh"), problems)
         part = tuple(part) if isinstance(part, list) else part
-        text = reader.told(part, Places(path.name, Marked(None, {}), problems), "")
+        text = reader.texts(part, Places(path.name, Marked(None, {}), problems), "")
         assert not problems
         return text
 

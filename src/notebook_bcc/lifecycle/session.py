@@ -29,7 +29,8 @@ from notebook_bcc.lifecycle.sandbox_request import SandboxRequest
 from notebook_bcc.lifecycle.sandboxing import confinement, sandbox_to_begin, sandbox_to_go_on
 from notebook_bcc.lifecycle.saver import NotebookSaver, notebook_metadata, own_cells, shown_document
 from notebook_bcc.lifecycle.server_copy import ServerCopy, server_copy, want_copy
-from notebook_bcc.lifecycle.verify import VERIFIED, OnCell, Verification, VerifyOrder, verify_notebook
+from notebook_bcc.lifecycle.verified import VERIFIED
+from notebook_bcc.lifecycle.verify import OnCell, Verification, VerifyOrder, verify_notebook
 from notebook_bcc.notebook.document import Document
 from notebook_bcc.notebook.export.formats import ExportFormat, export_notebook
 from notebook_bcc.protocol.progress import WorkProgress
