@@ -37,7 +37,7 @@ _WHAT: Final[dict[str, What]] = {
     "limit": "failed",
 }
 # What a run list says that is worth sending on; its data and its cells stay here.
-_TOLD: Final = ("run", "goal", "status", "waits", "steps", "result", "answer", "cost", "time", "detail", "lacks")
+_SENT: Final = ("run", "goal", "status", "waits", "steps", "result", "answer", "cost", "time", "detail", "lacks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,11 @@ class Notifier:
         await asyncio.gather(*self._sending)
 
     def _message(self, summary: RunSummary, moment: _Moment) -> dict[str, Any]:  # Any: JSON
-        told = row(summary, self._words)
+        shown = row(summary, self._words)
         return {
             "id": f"{summary.folder.run_id}:{moment.number}:{moment.what}",
             "what": moment.what,
-            **{name: told[name] for name in _TOLD if told.get(name)},
+            **{name: shown[name] for name in _SENT if shown.get(name)},
         }
 
     async def _send(self, message: dict[str, Any]) -> None:  # Any: JSON
