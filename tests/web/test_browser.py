@@ -240,10 +240,9 @@ stages:
               - code: rows = 800
               - action: {action: add, shot_type: dialogue, content: "There are 800 rows.",
                   metadata: {extra: {numbers: [{text: "800", variable: v.rows, cell: cell-1, start: 10, end: 13}]}}}
+              - text: "[to a heading](#nowhere)"
               - action: {action: add, shot_type: action, content: "1 / 0"}
               - action: {action: exec, codecell_id: lastAddedCellId, keep_debug_button_visible: true}
-          - focus: Go on
-            actions: [{text: "[to a heading](#nowhere)"}]
 """
 
 
