@@ -22,10 +22,12 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     Stop,
     TakeAction,
+    TakeOver,
+    Withdraw,
 )
-from notebook_bcc.engine.state import BehaviorState, KernelState, LevelState, Machine, Position, RunState
+from notebook_bcc.engine.state import BehaviorState, DoneAction, KernelState, LevelState, Machine, Position, RunState
 from notebook_bcc.fsm.machine import next_state
-from notebook_bcc.journal.records import ActionReceived, PlanningAnswered, PlanProposal, Purpose
+from notebook_bcc.journal.records import ActionCompleted, ActionReceived, PlanningAnswered, PlanProposal, Purpose
 from notebook_bcc.protocol.actions import BUILTIN_ACTIONS, WITHOUT_KERNEL
 from notebook_bcc.protocol.limits import Limits, Policies, Spent
 from notebook_bcc.protocol.messages import ContextFilter, PlanningResponse
@@ -78,6 +80,8 @@ S, E = State, Event
 NO_GOAL = "step 'a' ended without its goal: "
 
 # A state, and the one thing to do next.
+DONE = DoneAction(RUNS_CODE, ActionCompleted(action_id="action-1", action="exec", success=True))
+FAILED = DoneAction(RUNS_CODE, ActionCompleted(action_id="action-1", action="exec", success=False))
 TABLE: list[tuple[RunState, Intent]] = [
     # idle: ask for a plan, begin with its first stage or with the one that was named
     (at(S.IDLE), AskPlanning("start")),
@@ -196,6 +200,11 @@ TABLE: list[tuple[RunState, Intent]] = [
         ),
         ExecuteAction(),
     ),
+    # after an error: what the attempt before has done of it
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(RUNS_CODE), former=(DONE,))), TakeOver()),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(ADDS_TEXT), former=(DONE,))), Withdraw()),
+    (at(S.ACTION_RUNNING, behavior=BehaviorState(current=received(RUNS_CODE), former=(FAILED,))), Withdraw()),
+    (at(S.ACTION_COMPLETED, behavior=BehaviorState(ended=True, former=(DONE,))), Withdraw()),
     (at(S.ACTION_RUNNING), Fire(E.COMPLETE_ACTION)),
     (at(S.ACTION_RUNNING, proposals=(NEW_PLAN,)), Fire(E.UPDATE_WORKFLOW)),
     (at(S.ACTION_RUNNING, proposals=(NEW_STEPS, NEW_PLAN)), Fire(E.UPDATE_STEP)),

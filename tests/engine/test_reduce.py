@@ -13,8 +13,11 @@ from notebook_bcc.engine.reduce import action_digest, fold, reduce
 from notebook_bcc.engine.state import (
     EFFECTS_KEPT,
     TAKEN_KEPT,
+    AttemptStart,
     BehaviorState,
     CheckpointState,
+    Chunked,
+    DoneAction,
     KernelState,
     KernelStep,
     KernelSteps,
@@ -31,7 +34,9 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     ActionsQueued,
+    ActionTakenOver,
     ArtifactPromoted,
+    AttemptWithdrawn,
     BehaviorJudged,
     CellChange,
     CellRerun,
@@ -133,6 +138,16 @@ BEFORE = RunState(
     filter=ContextFilter(),
     models=("known",),
     recover="",
+)
+DONE = Chunked[DoneAction]().appended(
+    DoneAction({}, ActionCompleted(action_id="action-1", action="exec", success=True, executed="code"))
+)
+# The behavior is tried again, and nothing is taken over yet.
+AGAIN = evolve(
+    BEFORE,
+    behavior=evolve(
+        BEHAVIOR, start=AttemptStart(Document(), KernelSteps(), {}, {}, None, (PROMOTION,)), former=tuple(DONE)
+    ),
 )
 ASKED = PlanningAsked(request_id="run.3", purpose="step")
 ANSWER = PlanningAnswered(request_id="run.3", purpose="step", response=PlanningResponse())
@@ -484,6 +499,25 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
         behavior(partial=({"text": "more"},)),
         BEFORE,
     ),
+    (
+        ActionTakenOver(action_id="action-3", former="action-1", cell_id="code"),
+        {
+            "behavior": evolve(
+                AGAIN.behavior, current=None, partial=(), executed=3, succeeded=2, last_result="success", done=DONE
+            )
+        },
+        AGAIN,
+    ),
+    (
+        AttemptWithdrawn(actions=1, ran=("code",), left=("x",)),
+        {
+            "behavior": evolve(AGAIN.behavior, former=(), promotions=(PROMOTION,)),
+            "document": Document(),
+            **kernel(steps=KernelSteps(), reproducible={}),
+            "effects": ("printed", "WARN: cells that were withdrawn have left these variables as they are: x"),
+        },
+        AGAIN,
+    ),
     (RepairTried(action_id="action-3", cell_id="code", attempt=1, source="", error=""), {}, BEFORE),
     (
         ArtifactPromoted(
@@ -493,7 +527,7 @@ TABLE: list[tuple[Record, Changed, RunState]] = [
             removed=("x",),
         ),
         {
-            **behavior(promotions=(OTHER,)),
+            **behavior(promotions=(OTHER,), promoted=("x@1",)),
             **kernel(
                 variables={"x_1": 1},
                 reproducible={"x_1": 1},

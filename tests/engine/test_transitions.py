@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import pytest
 
 from notebook_bcc.engine.changes import StateChanges, evolve
+from notebook_bcc.engine.fold.tracking import attempt_start
 from notebook_bcc.engine.fold.transitions import apply_transition
 from notebook_bcc.engine.state import (
     HISTORY_KEPT,
@@ -209,7 +210,7 @@ def answered(**response: Any) -> PlanningAnswered:
 def test_a_behavior_has_the_planners_name_or_its_number(verdict: Any, behavior_id: str) -> None:
     after = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=verdict))
     assert after.position == Position("one", "a", behavior_id, 3)
-    assert after.behavior == BehaviorState()
+    assert after.behavior == BehaviorState(start=attempt_start(BEFORE, ()))
     assert (after.recover, after.failure_reason) == ("", "")
 
 
@@ -244,7 +245,8 @@ def test_a_behavior_takes_up_what_the_judgement_before_it_promises() -> None:
     after = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=verdict, filter=wanted))
     assert after.behaviors.outputs == OutputTracking(expected=("x", "z"))
     assert after.behaviors.goal == "said"
-    assert after.behavior == BehaviorState(promotions=(PROMOTION,), validate=("v",))
+    start = attempt_start(BEFORE, (PROMOTION,))
+    assert after.behavior == BehaviorState(promotions=(PROMOTION,), validate=("v",), start=start)
     plain = moved(Event.NEXT_BEHAVIOR, evolve(BEFORE, verdict=answered(behavior={"target": "target"})))
     assert (plain.behaviors.goal, plain.behaviors.outputs) == ("target", OutputTracking())
 

@@ -43,7 +43,7 @@ KERNELS: list[KernelSpec] = [LocalKernelSpec(name="ir"), JupyterServerKernelSpec
 SECRET = "hush-hush"
 SOURCE = Path(notebook_bcc.__file__).parent
 KINDS_OF_FORMAT = {
-    4: {
+    5: {
         "planner": {"script", "playbook", "llm", "remote", "replay"},
         "kernel": {"local", "jupyter_server"},
         "sandbox": {"none", "bubblewrap", "landlock"},

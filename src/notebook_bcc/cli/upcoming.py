@@ -21,6 +21,8 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     Stop,
     TakeAction,
+    TakeOver,
+    Withdraw,
 )
 from notebook_bcc.engine.reduce import reduce
 from notebook_bcc.engine.requests import generating_request, pending_stream, planning_request
@@ -132,6 +134,10 @@ def describe(intent: Intent, state: RunState) -> str:
             return "it waits for the next action of the open stream"
         case ExecuteAction():
             return "it carries out the action that has arrived"
+        case TakeOver():
+            return "it takes over what the same action of the attempt before the error came to"
+        case Withdraw():
+            return "it withdraws what the attempt before the error did from here on"
         case StartKernel():
             return "it starts a kernel and brings it to where the journal says it was"
         case SaveCheckpoint():

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack, overload
 
 from notebook_bcc.engine.state import (
+    AttemptStart,
     BehaviorState,
     CheckpointState,
+    Chunked,
     Detour,
+    DoneAction,
     KernelState,
     LevelState,
     Machine,
@@ -124,6 +127,10 @@ class BehaviorChanges(TypedDict, total=False):
     partial: tuple[dict[str, Any], ...]
     out_of_budget: str
     beside: PlanningResponse | None
+    start: AttemptStart | None
+    done: Chunked[DoneAction]
+    former: tuple[DoneAction, ...]
+    promoted: tuple[str, ...]
 
 
 @overload

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from notebook_bcc.engine.attempts import repeated
 from notebook_bcc.engine.detour import added_stages, added_steps, decided_first, on_the_way
-from notebook_bcc.engine.due import lacks_names, once_again, once_due
+from notebook_bcc.engine.due import lacks_names, once_again, once_due, source_due
 from notebook_bcc.engine.intents import (
     AskPerson,
     AskPlanning,
@@ -17,11 +18,13 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     Stop,
     TakeAction,
+    TakeOver,
+    Withdraw,
 )
 from notebook_bcc.engine.plan_changes import proposal_problem
 from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.fsm.machine import next_state
-from notebook_bcc.journal.records import Purpose
+from notebook_bcc.journal.records import ActionReceived, Purpose
 from notebook_bcc.notebook.counting import Count
 from notebook_bcc.protocol.actions import WITHOUT_KERNEL, action_name
 from notebook_bcc.protocol.limits import LimitReached, Limits, budget_of, limit_reached
@@ -155,11 +158,26 @@ def _action_running(state: RunState) -> Intent:
     if limit and current.index >= limit:
         had = f"{Count(limit):action|actions}, the most allowed (--max-actions-per-behavior)"
         return Stop("limit", f"behavior {state.position.behavior_id!r} has had {had}")
+    if state.behavior.former_left:
+        return Withdraw() if repeated(state) is None else TakeOver()
+    if (again := _executed_once(state, current)) is not None:
+        return again
     if not _is_ready(state) and action_name(current.action) not in WITHOUT_KERNEL:
         return _kernel(state)
-    if state.kernel.once_begun == current.action_id and (cell := once_due(state)) not in state.kernel.run_once:
-        return Stop("interrupted", once_again(cell, "was under way when the run stopped"))
     return ExecuteAction()
+
+
+def _executed_once(state: RunState, current: ActionReceived) -> Stop | None:
+    """The stop before a cell marked `once` that has been executed, or may have been, unless a person allows it."""
+    kernel, cell = state.kernel, once_due(state)
+    if not cell or cell in kernel.run_once:
+        return None
+    if kernel.once_begun == current.action_id:
+        # Whether it has ended is found out by taking up the kernel that runs it.
+        return Stop("interrupted", once_again(cell, "was under way when the run stopped")) if _is_ready(state) else None
+    if source_due(state) in kernel.once_done:
+        return Stop("interrupted", once_again(cell, "had been executed before the error"))
+    return None
 
 
 def _is_ready(state: RunState) -> bool:
@@ -206,6 +224,8 @@ def _asked_event(state: RunState, event: Event) -> Intent:
 
 
 def _end_behavior(state: RunState) -> Intent:
+    if state.behavior.former_left:
+        return Withdraw()
     if state.behavior.promotions:
         return Promote(state.behavior.promotions[0]) if _is_ready(state) else _kernel(state)
     return Fire(Event.COMPLETE_BEHAVIOR)

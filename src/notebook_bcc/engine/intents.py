@@ -54,6 +54,16 @@ class ExecuteAction:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeOver:
+    """Let the action that was received have the result of the same one of the attempt before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Withdraw what the attempt before has done and this one does not."""
+
+
+@dataclass(frozen=True, slots=True)
 class StartKernel:
     """Bring a kernel up and its namespace to where the journal says it is."""
 
@@ -99,6 +109,8 @@ Intent = (
     | OpenStream
     | TakeAction
     | ExecuteAction
+    | TakeOver
+    | Withdraw
     | StartKernel
     | SaveCheckpoint
     | Promote

@@ -12,6 +12,7 @@ from typing import assert_never
 from notebook_bcc.engine.actions.executor import ActionExecutor
 from notebook_bcc.engine.actions.registry import ActionRegistry
 from notebook_bcc.engine.answering import HasFile, answer_of
+from notebook_bcc.engine.attempts import takeover, withdrawal
 from notebook_bcc.engine.checkpointing import save_checkpoint
 from notebook_bcc.engine.confirmation import Confirmation
 from notebook_bcc.engine.detour import given_up, transition_of
@@ -31,6 +32,8 @@ from notebook_bcc.engine.intents import (
     StartKernel,
     Stop,
     TakeAction,
+    TakeOver,
+    Withdraw,
 )
 from notebook_bcc.engine.planner_session import Asking, PlannerSession
 from notebook_bcc.engine.rebuilding import bring_up
@@ -52,7 +55,7 @@ from notebook_bcc.journal.records import (
     RunStopped,
 )
 from notebook_bcc.kernel.checkpoint_files import CheckpointFiles
-from notebook_bcc.kernel.interface import Kernel, may_be_left
+from notebook_bcc.kernel.interface import CheckpointingKernel, Kernel, may_be_left
 from notebook_bcc.planners.interface import Planner
 from notebook_bcc.protocol.progress import WorkProgress
 from notebook_bcc.protocol.tracking import Artifact, Promotion
@@ -119,6 +122,10 @@ class Performer:
                 return self._start_kernel(state)
             case ExecuteAction():
                 return self._execute(state)
+            case TakeOver():
+                return self._take_over(state)
+            case Withdraw():
+                return _only(withdrawal(state, restores=self._restores))
             case SaveCheckpoint():
                 return self._save_checkpoint(state)
             case Promote():
@@ -141,10 +148,19 @@ class Performer:
         batch = await self._session.take_action(state)
         received = next((record for record in batch if isinstance(record, ActionReceived)), None)
         limit = state.limits.actions_per_behavior
-        if received is None or (limit and received.index >= limit):
+        if received is None or (limit and received.index >= limit) or state.behavior.former_left:
             yield batch
         else:
             yield (*batch, *await self._executor.complete_without_kernel(state, received))
+
+    async def _take_over(self, state: RunState) -> AsyncGenerator[Batch, None]:
+        taken = takeover(state)
+        # A change of the plan that waits is decided first, as after an action that was carried out.
+        yield (taken,) if state.proposals else (taken, *self.moves(state, Fire(Event.COMPLETE_ACTION)))
+
+    @property
+    def _restores(self) -> bool:
+        return self._checkpoints is not None and isinstance(self._kernel, CheckpointingKernel)
 
     async def _ask_person(self, proposal: PlanProposal, state: RunState) -> AsyncGenerator[Batch, None]:
         decided = await self._confirmation.ask(proposal, state)

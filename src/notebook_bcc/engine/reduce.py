@@ -7,22 +7,22 @@ from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
-from notebook_bcc.engine.changes import BehaviorChanges, StateChanges, evolve
+from notebook_bcc.engine.changes import StateChanges, evolve
+from notebook_bcc.engine.fold.actions import action_completed, with_change
 from notebook_bcc.engine.fold.artifacts import note_artifact
+from notebook_bcc.engine.fold.attempts import action_taken_over, attempt_withdrawn
 from notebook_bcc.engine.fold.checkpoints import (
     checkpoint_loaded,
     checkpoint_rejected,
     checkpoint_saved,
     checkpoint_skipped,
-    checkpoints_after,
     once_begun,
 )
-from notebook_bcc.engine.fold.context_update import planned_sections, proposed
+from notebook_bcc.engine.fold.context_update import planned_sections
 from notebook_bcc.engine.fold.effects import with_effects
 from notebook_bcc.engine.fold.kernel_changes import (
     assigned_by,
     changed_variables,
-    kernel_after,
     kernel_left,
     with_kernel,
 )
@@ -45,7 +45,6 @@ from notebook_bcc.engine.fold.questions import (
     planning_answered,
     planning_asked,
 )
-from notebook_bcc.engine.fold.tracking import note_variables
 from notebook_bcc.engine.fold.transitions import apply_transition
 from notebook_bcc.engine.plan_changes import applied, changed_lines
 from notebook_bcc.engine.state import (
@@ -65,9 +64,10 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     ActionsQueued,
+    ActionTakenOver,
     ArtifactPromoted,
+    AttemptWithdrawn,
     BehaviorJudged,
-    CellChange,
     CellRerun,
     CheckpointLoaded,
     CheckpointRejected,
@@ -101,10 +101,9 @@ from notebook_bcc.journal.records import (
     Warned,
 )
 from notebook_bcc.notebook.document import Document
-from notebook_bcc.protocol.cells import Cell
 from notebook_bcc.protocol.limits import Policies
 from notebook_bcc.protocol.messages import ActionProblem
-from notebook_bcc.protocol.observation import Decision, SectionProgress
+from notebook_bcc.protocol.observation import Decision
 from notebook_bcc.protocol.vocabulary import Event, State
 
 
@@ -250,102 +249,6 @@ def _faulted(state: RunState, record: Faulted, at: str) -> StateChanges:
     return {"fault": record.reason, "asked": None, "asked_from": None}
 
 
-def _action_completed(state: RunState, record: ActionCompleted, at: str) -> StateChanges:
-    behavior = state.behavior
-    problem = (
-        None
-        if record.success
-        else ActionProblem(action_id=record.action_id, action=record.action, error=record.error or "failed")
-    )
-    stops = not record.success and state.policies.on_error == "feedback"
-    facts: BehaviorChanges = {
-        "current": None,
-        "partial": (),
-        "last_result": "skipped" if record.skipped else "success" if record.success else (record.error or "failed"),
-        "taken": bounded(behavior.taken, record.summary, keep=TAKEN_KEPT) if record.summary else behavior.taken,
-    }
-    if record.skipped:
-        facts["skipped"] = behavior.skipped + 1
-    else:
-        facts["executed"] = behavior.executed + 1
-        facts["succeeded"] = behavior.succeeded + (1 if record.success else 0)
-    if problem is not None:
-        facts["errors"] = bounded(behavior.errors, problem, keep=TAKEN_KEPT)
-        facts["aborted"] = behavior.aborted or stops
-    if record.end_phase:
-        facts["end_phase"] = True
-    if record.fire is not None:
-        facts["fire"] = record.fire
-    if record.finding:
-        facts["findings"] = bounded(behavior.findings, record.finding, keep=TAKEN_KEPT)
-    changes: StateChanges = {"actions_completed": state.actions_completed + 1, "action_due": False}
-    if record.cells or record.title is not None or record.chapter is not None or record.section is not None:
-        changes["document"] = _document(state.document, record)
-    if record.effects:
-        changes |= with_effects(state, *record.effects)
-    if record.metadata is not None and record.metadata.is_section:
-        facts["sections"] = behavior.sections + 1
-        changes["planner_context"] = replace(state.planner_context, section_progress=_next_section(state, record))
-    changes["behavior"] = evolve(behavior, **facts)
-    if record.executed is not None or record.variables or record.removed:
-        kernel = kernel_after(state.kernel, record)
-        changes |= with_kernel(state, kernel)
-        changes["checkpoints"] = checkpoints_after(state.checkpoints, record)
-        if new := [name for name in record.variables if name in kernel.variables]:
-            changes["behaviors"] = note_variables(evolve(state, **changes), new)
-    if record.proposal is not None:
-        changes |= proposed(state, record.proposal)
-    return changes
-
-
-def _document(document: Document, record: ActionCompleted) -> Document:
-    for change in record.cells:
-        document = _with_change(document, change)
-    if record.title is not None:
-        document = replace(document, title=record.title)
-    if record.chapter is not None:
-        document = replace(document, chapters=record.chapter)
-    if record.section is not None:
-        document = replace(document, sections=record.section)
-    return document
-
-
-def _with_change(document: Document, change: CellChange) -> Document:
-    if change.added is not None:
-        cell = Cell(
-            id=change.cell_id,
-            type=change.added,
-            source=change.source or "",
-            outputs=change.outputs or (),
-            execution_count=change.execution_count,
-            metadata=change.metadata or {},
-        )
-        return document.with_cell(cell, first=change.first)
-    return document.with_changed_cell(
-        change.cell_id,
-        source=change.source,
-        outputs=change.outputs,
-        execution_count=change.execution_count,
-        metadata=change.metadata,
-    )
-
-
-def _next_section(state: RunState, record: ActionCompleted) -> SectionProgress:
-    old = state.planner_context.section_progress
-    progress = old if isinstance(old, SectionProgress) else SectionProgress()
-    metadata = record.metadata
-    done = progress.completed_sections
-    if progress.current_section_id and progress.current_section_id not in done:
-        done = (*done, progress.current_section_id)
-    return progress.model_copy(
-        update={
-            "current_section_id": metadata.section_id if metadata is not None else None,
-            "current_section_number": metadata.section_number if metadata is not None else None,
-            "completed_sections": done,
-        }
-    )
-
-
 def _output_received(state: RunState, record: OutputReceived, at: str) -> StateChanges:
     return {"behavior": evolve(state.behavior, partial=record.outputs)}
 
@@ -359,7 +262,7 @@ def _artifact_promoted(state: RunState, record: ArtifactPromoted, at: str) -> St
         return note_artifact(state, record)
     steps = state.kernel.steps.appended(KernelStep(cell_id=record.cell.cell_id))
     # `lastAddedCellId` stays the cell that the planner added last.
-    document = replace(_with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
+    document = replace(with_change(state.document, record.cell), last_code_id=state.document.last_code_id)
     return {
         "kernel": replace(
             state.kernel,
@@ -447,7 +350,9 @@ _FOLDS: dict[type[Record], _Fold] = {
     GeneratingEnded: generating_ended,
     GeneratingFailed: generating_failed,
     ModelAsked: model_asked,
-    ActionCompleted: _action_completed,
+    ActionCompleted: action_completed,
+    ActionTakenOver: action_taken_over,
+    AttemptWithdrawn: attempt_withdrawn,
     OutputReceived: _output_received,
     RepairTried: _repair_tried,
     ArtifactPromoted: _artifact_promoted,

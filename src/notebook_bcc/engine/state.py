@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from notebook_bcc.journal.records import (
+    ActionCompleted,
     ActionReceived,
     CheckpointSaved,
     GeneratingAsked,
@@ -31,6 +32,7 @@ EFFECTS_KEPT = 40
 TAKEN_KEPT = 20
 DECISIONS_KEPT = 5
 _CHUNK = 64
+_One = TypeVar("_One")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,56 @@ class LevelState:
         return any(item.key == key for item in self.completed)
 
 
+@dataclass(frozen=True)  # a generic class with slots cannot be made by its alias
+class Chunked(Generic[_One]):
+    """Values in order. Adding one costs the same however many there are."""
+
+    chunks: tuple[tuple[_One, ...], ...] = ()
+    length: int = 0
+
+    def __iter__(self) -> Iterator[_One]:
+        for chunk in self.chunks:
+            yield from chunk
+
+    def __len__(self) -> int:
+        return self.length
+
+    def appended(self, one: _One) -> Chunked[_One]:
+        room = self.chunks and len(self.chunks[-1]) < _CHUNK
+        chunks = (*self.chunks[:-1], (*self.chunks[-1], one)) if room else (*self.chunks, (one,))
+        return Chunked(chunks, self.length + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """A cell that succeeded and is run again to rebuild the namespace. One cell may have been run several times."""
+
+    cell_id: str
+
+
+KernelSteps = Chunked[KernelStep]
+
+
+@dataclass(frozen=True, slots=True)
+class DoneAction:
+    """An action of a behavior as it was received, and what came of it."""
+
+    action: Any
+    completed: ActionCompleted
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStart:
+    """What a behavior began with: what is there again once its actions are withdrawn."""
+
+    document: Document
+    steps: KernelSteps
+    reproducible: dict[str, Any]
+    assigned: dict[str, str]
+    section_progress: SectionProgress | str | None
+    promotions: tuple[Promotion, ...] = ()
+
+
 @dataclass(frozen=True)
 class BehaviorState:
     """The running behavior, or the last one until the next begins.
@@ -88,6 +140,8 @@ class BehaviorState:
     `queue` are actions that were read before the run stopped and are not begun. `asked_from` is what was known when the
     question went out, `summaries` what the kernel said for it: until the answer is read whole it can be asked again.
     `unanswered`: nobody answered it, or not to the end; a restart asks it again instead of a new one.
+    `done` are its actions since `start`. After an error `former` are those of the attempt before: `done` has the first
+    of them, taken over, until the rest is withdrawn. `promoted` are the artifacts of both.
     """
 
     asked: GeneratingAsked | None = None
@@ -118,6 +172,15 @@ class BehaviorState:
     partial: tuple[dict[str, Any], ...] = ()
     out_of_budget: str = ""
     beside: PlanningResponse | None = None
+    start: AttemptStart | None = None
+    done: Chunked[DoneAction] = field(default_factory=Chunked[DoneAction])
+    former: tuple[DoneAction, ...] = ()
+    promoted: tuple[str, ...] = ()
+
+    @property
+    def former_left(self) -> bool:
+        """Whether the attempt before has done actions that this one has not taken over."""
+        return len(self.done) < len(self.former)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,33 +201,6 @@ class Detour:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelStep:
-    """A cell that succeeded and is run again to rebuild the namespace. One cell may have been run several times."""
-
-    cell_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSteps:
-    """The steps in order. Adding one costs the same however many there are."""
-
-    chunks: tuple[tuple[KernelStep, ...], ...] = ()
-    length: int = 0
-
-    def __iter__(self) -> Iterator[KernelStep]:
-        for chunk in self.chunks:
-            yield from chunk
-
-    def __len__(self) -> int:
-        return self.length
-
-    def appended(self, step: KernelStep) -> KernelSteps:
-        room = self.chunks and len(self.chunks[-1]) < _CHUNK
-        chunks = (*self.chunks[:-1], (*self.chunks[-1], step)) if room else (*self.chunks, (step,))
-        return KernelSteps(chunks, self.length + 1)
-
-
-@dataclass(frozen=True, slots=True)
 class KernelState:
     """What is in the kernel, and how to put it there again.
 
@@ -175,6 +211,7 @@ class KernelState:
     to the cell of count `count`. Both stay when a process dies, and are what the next one takes the kernel up by.
     `missing` are names that the cells have made and that the checkpoint it came from lacks. `once_begun` is the action
     whose cell, marked `once`, went to a kernel and has not ended; `run_once` are such cells that a person allows again.
+    `once_done` are sources of such cells that an attempt has executed and that were withdrawn with it.
     """
 
     up: bool = False
@@ -197,6 +234,7 @@ class KernelState:
     missing: tuple[str, ...] = ()
     once_begun: str = ""
     run_once: tuple[str, ...] = ()
+    once_done: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

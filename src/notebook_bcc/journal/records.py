@@ -38,9 +38,9 @@ from notebook_bcc.protocol.tracking import Artifact
 from notebook_bcc.protocol.vocabulary import CellType, Event, State
 from notebook_bcc.protocol.workflow import Step, Workflow
 
-# 2: planner and kernel are specs. 3: actions that wait. 4: sandboxes, checkpoints. It rises with every new kind of
-# record or spec: older versions then refuse the file.
-FORMAT_VERSION = 4
+# 2: planner and kernel are specs. 3: actions that wait. 4: sandboxes, checkpoints. 5: attempts that are taken over. It
+# rises with every new kind of record or spec: older versions then refuse the file.
+FORMAT_VERSION = 5
 # The variable a run is told its inputs in: the names of its data files, its target, its language.
 INPUTS = "inputs"
 
@@ -364,6 +364,32 @@ class ActionCompleted(RecordBase):
         return (self.executed,) if self.executed is not None and self.success else ()
 
 
+class ActionTakenOver(RecordBase):
+    """After an error: the action equals the one at its place in the attempt before, `former`, which had succeeded, and
+    nothing before it differs. It has that one's result and cell; nothing was executed."""
+
+    kind: Literal["action_taken_over"] = "action_taken_over"
+    action_id: str
+    former: str
+    cell_id: str = ""
+
+
+class AttemptWithdrawn(RecordBase):
+    """The attempt before an error differs from here on, or had failed here: what it did from here is withdrawn.
+
+    `cells` are gone from the notebook, and their ids free; those of `ran` had been executed, and what stays of them is
+    as it was before. The namespace comes back from `checkpoint`; without one `left` are the variables as the withdrawn
+    cells have left them in the kernel that goes on.
+    """
+
+    kind: Literal["attempt_withdrawn"] = "attempt_withdrawn"
+    actions: int
+    cells: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    checkpoint: str = ""
+
+
 class OutputReceived(RecordBase):
     """A running cell has printed: kept while the cell runs, so that a crash does not lose it."""
 
@@ -458,6 +484,8 @@ Record = (
     | GeneratingFailed
     | ModelAsked
     | ActionCompleted
+    | ActionTakenOver
+    | AttemptWithdrawn
     | OutputReceived
     | RepairTried
     | ArtifactPromoted

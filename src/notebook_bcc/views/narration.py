@@ -12,7 +12,9 @@ from notebook_bcc.engine.state import RunState, elapsed
 from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     ActionCompleted,
+    ActionTakenOver,
     ArtifactPromoted,
+    AttemptWithdrawn,
     CellRerun,
     CheckpointLoaded,
     CheckpointRejected,
@@ -78,6 +80,10 @@ def narrate(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLi
             yield from _transition(record, state, words)
         case ActionCompleted() as record:
             yield from _action(record, state, words)
+        case ActionTakenOver(cell_id=str() as cell) if cell:
+            yield NarrationLine(words("cell_taken_over", cell=cell), "good", 3)
+        case AttemptWithdrawn() as record:
+            yield from _withdrawn(record, words)
         case RepairTried() as record:
             key = "no_repair" if record.repaired is None else "repair"
             text = words(key, cell=record.cell_id, attempt=record.attempt, error=one_line(record.error))
@@ -161,6 +167,17 @@ def _action(record: ActionCompleted, state: RunState, words: Words) -> Iterator[
     elif not record.success:
         text = words("action_failed", action=record.action, error=one_line(record.error or ""))
         yield NarrationLine(text, "error", 3, lasting=True)
+
+
+def _withdrawn(record: AttemptWithdrawn, words: Words) -> Iterator[NarrationLine]:
+    if not record.cells and not record.ran:
+        return
+    yield NarrationLine(words("withdrawn", cells=len({*record.cells, *record.ran})), depth=3, lasting=True)
+    if record.checkpoint:
+        yield NarrationLine(words("withdrawn_restores"), depth=3, lasting=True)
+    elif record.left:
+        left = one_line(", ".join(record.left))
+        yield NarrationLine(words("withdrawn_left", names=left), "warning", 3, lasting=True)
 
 
 def _kernel(entry: Entry, state: RunState, words: Words) -> Iterator[NarrationLine]:

@@ -61,6 +61,22 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "the kernel that was left is not taken up, and was ended: {reason}",
         "不接回先前留下的内核，已将其结束：{reason}",
     ),
+    "cell_taken_over": (
+        "cell {cell}  as before the error, not executed again",
+        "单元格 {cell}  沿用出错前的结果，不再执行",
+    ),
+    "withdrawn": (
+        "from here on the attempt before the error is withdrawn: {cells:cell|cells}",
+        "自此处起撤回出错前的尝试：{cells} 个单元格",
+    ),
+    "withdrawn_restores": (
+        "the variables come back as they were before them, from a checkpoint",
+        "变量将从检查点恢复到这些单元格执行之前的状态",
+    ),
+    "withdrawn_left": (
+        "the kernel goes on with what they did to these variables: {names}",
+        "内核继续运行，保留这些单元格对下列变量的改动：{names}",
+    ),
     "kernel_lost": ("the kernel is gone: {cause}", "内核已丢失：{cause}"),
     "rebuilding": (
         "rebuilding the kernel: {of:cell that had succeeded is|cells that had succeeded are} run again",

@@ -13,7 +13,9 @@ from notebook_bcc.journal.interface import Entry
 from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
+    ActionTakenOver,
     ArtifactPromoted,
+    AttemptWithdrawn,
     OutputReceived,
     RepairTried,
     RunStopped,
@@ -105,6 +107,14 @@ class RunProjection:
                 if record.executed is not None:
                     self.seconds[record.executed] = record.seconds
                     self._touch(record.executed, entry.seq)
+            case ActionTakenOver():
+                self._touch(self.running, entry.seq)
+                self.running = ""
+            case AttemptWithdrawn() as record:
+                for cell_id in record.ran:
+                    self._touch(cell_id, entry.seq)
+                for artifact_id in before.behavior.promoted:
+                    self.artifacts.pop(artifact_id, None)
             case ArtifactPromoted() as record:
                 self.artifacts[record.artifact.artifact_id] = record.artifact
                 if record.cell is not None:

@@ -38,6 +38,7 @@ def note_artifact(state: RunState, record: ArtifactPromoted) -> StateChanges:
         "behavior": evolve(
             state.behavior,
             promotions=tuple(one for one in state.behavior.promotions if one.artifact_id != artifact.artifact_id),
+            promoted=(*state.behavior.promoted, artifact.artifact_id),
         ),
     }
     for name in _NAMES:

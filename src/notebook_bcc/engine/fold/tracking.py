@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from notebook_bcc.engine.changes import StateChanges, evolve
-from notebook_bcc.engine.state import BehaviorState, LevelState, RunState
+from notebook_bcc.engine.state import AttemptStart, BehaviorState, LevelState, RunState
 from notebook_bcc.protocol.messages import PlanningResponse
-from notebook_bcc.protocol.tracking import CompletedItem, OutputsProduced, OutputTracking
+from notebook_bcc.protocol.tracking import CompletedItem, OutputsProduced, OutputTracking, Promotion
 from notebook_bcc.protocol.vocabulary import Level
 
 _COMPLETED_KEPT = 200
@@ -67,7 +67,41 @@ def begin_behavior(state: RunState, response: PlanningResponse | None) -> StateC
             (response.behavior.target or "") if response.behavior is not None else ""
         )
     level = replace(state.behaviors, outputs=OutputTracking(expected=promised), artifacts=(), goal=goal)
-    return {"behaviors": level, "behavior": BehaviorState(promotions=promotions, validate=validate)}
+    behavior = BehaviorState(promotions=promotions, validate=validate, start=attempt_start(state, promotions))
+    return {"behaviors": level, "behavior": behavior}
+
+
+def begin_again(state: RunState) -> StateChanges:
+    """The same behavior begins again after an error: what was done of it is there to be taken over, and its promises
+    stand."""
+    before, start = state.behavior, state.behavior.start
+    begun = begin_behavior(state, None)
+    if start is None:
+        return begun
+    behavior = evolve(
+        begun["behavior"],
+        start=start,
+        former=(*before.done, *before.former[len(before.done) :]),
+        promoted=before.promoted,
+        promotions=tuple(one for one in start.promotions if one.artifact_id not in before.promoted),
+        validate=before.validate,
+    )
+    handed_up = state.steps.artifacts
+    kept = tuple(one for one in state.behaviors.artifacts if one not in handed_up)
+    return {"behaviors": replace(begun["behaviors"], artifacts=kept), "behavior": behavior}
+
+
+def attempt_start(state: RunState, promotions: tuple[Promotion, ...]) -> AttemptStart:
+    """What a behavior that begins now begins with."""
+    kernel = state.kernel
+    return AttemptStart(
+        document=state.document,
+        steps=kernel.steps,
+        reproducible=kernel.reproducible,
+        assigned=kernel.assigned,
+        section_progress=state.planner_context.section_progress,
+        promotions=promotions,
+    )
 
 
 def taken_up_behavior(state: RunState) -> BehaviorState:

@@ -8,6 +8,7 @@ from notebook_bcc.engine.changes import StateChanges, evolve
 from notebook_bcc.engine.fold.context_update import context_changes
 from notebook_bcc.engine.fold.effects import archive_effects, with_effects
 from notebook_bcc.engine.fold.tracking import (
+    begin_again,
     begin_behavior,
     begin_stage,
     begin_step,
@@ -191,10 +192,11 @@ def _without_estimate(state: RunState) -> StateChanges:
 
 def _enter_behavior(state: RunState, record: Transitioned) -> StateChanges:
     changes: StateChanges = {}
+    again = record.source is State.ERROR
     if record.step_id is not None and record.step_id != state.position.step_id:
         changes |= _enter_step(state, record)
-        state = evolve(state, **changes)
-    elif record.source is State.ERROR and state.behavior.unanswered:
+        state, again = evolve(state, **changes), False
+    elif again and state.behavior.unanswered:
         return {"recover": "", "failure_reason": "", "behavior": taken_up_behavior(state)}
     iteration = state.position.iteration + 1
     verdict = state.verdict
@@ -212,7 +214,7 @@ def _enter_behavior(state: RunState, record: Transitioned) -> StateChanges:
         "recover": "",
         "failure_reason": "",
         "planner_context": _one_fewer(state.planner_context),
-        **begin_behavior(state, response),
+        **(begin_again(state) if again else begin_behavior(state, response)),
     }
 
 
