@@ -53,7 +53,7 @@ def test_every_command_of_the_page_works(tmp_path: Path) -> None:
 
 
 def test_the_page_counts_and_names_what_an_interface_asks_for() -> None:
-    assert re.search(r"the eight members of \[`kernel/interface.py`\]", TEXT)
+    assert re.search(r"the\s+eight\s+members\s+of\s+\[`kernel/interface.py`\]", TEXT)
     assert len(members(Kernel)) == 8
     assert re.search(r"the\s+seven methods of \[`journal/interface.py`\]", TEXT)
     assert len(members(Journal)) == 7

@@ -22,6 +22,7 @@ MADE_AT_RUN_TIME = {
     "engine/observation/context_filter.py": "a planner's own pattern: the library `regex` stops it after a time limit",
     "playbooks/dslc/integrity/cells/integrity_more_helpers.py": "given by the cells that call it, and read there",
     "playbooks/dslc/integrity/cells/integrity_time_parts.py": "words at the end of a column's name, without repetition",
+    "web/numbers.py": "marks that only the page sets, each once, with a digit or two between",
 }
 # Groups that never give back: `re` of Python 3.11.2, which is Debian 12's own, reads them wrong.
 GIVES_NOTHING_BACK = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")
