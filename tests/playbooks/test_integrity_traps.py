@@ -129,6 +129,7 @@ def test_of_dates_in_no_order_both_scores_are_told(tmp_path: Path, lang: str) ->
     assert "--time day" in played.prose
     assert {"en": "whether the future is asked for", "zh": "无从得知是否要预测未来"}[lang] in played.prose
     assert {"en": "No order in time", "zh": "没有发现检验时必须顾及"}[lang] not in played.prose
+    assert {"en": "in no order of `day`", "zh": "不按 `day` 的先后"}[lang] in " ".join(played.replans)
 
 
 def test_a_date_of_birth_raises_no_doubt_about_time(tmp_path: Path) -> None:
