@@ -88,12 +88,17 @@ PAYLOADS = [
 ]
 
 
+# Milliseconds: the machine is not ours alone.
+PATIENCE = 200_000
+
+
 @contextlib.asynccontextmanager
 async def looking(**options: Any) -> AsyncIterator[Any]:  # Any: a Page; playwright may be missing
     async with playwright.async_playwright() as started:
         # A container has no sandbox of its own to offer, and nothing here comes from outside.
         chromium = await started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await chromium.new_context(locale="en-US", **options)
+        context.set_default_timeout(PATIENCE)
         yield await context.new_page()
         await chromium.close()
 
@@ -130,13 +135,13 @@ async def test_a_run_is_started_watched_confirmed_after_a_reload_and_seen_to_its
         await page.goto(f"{address}/#/new")
         await page.fill("input[name=path]", str(script))
         await page.click("form button.main")
-        await page.wait_for_selector("#confirm", timeout=60_000)
+        await page.wait_for_selector("#confirm")
         assert "Leave out" in await page.inner_text(".diff")
         await page.reload()
         await page.wait_for_selector("#confirm")
         await page.keyboard.press("y")
-        await page.wait_for_selector("text=after the change", timeout=60_000)
-        await page.wait_for_selector(".state.completed", timeout=60_000)
+        await page.wait_for_selector("text=after the change")
+        await page.wait_for_selector(".state.completed")
         assert not await page.query_selector("#confirm")
         await page.goto(f"{address}/#/")
         await page.wait_for_selector(".row .state.completed")
