@@ -171,7 +171,7 @@ def test_the_exported_script_runs_there(place: Shell, folder: Path) -> None:
         cwd=folder,
         check=True,
         capture_output=True,
-        timeout=110,
+        timeout=280,
         env={"MPLBACKEND": "agg"},
     )
     assert len(pd.read_csv(folder / "predictions.csv")) == 20

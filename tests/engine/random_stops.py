@@ -22,9 +22,12 @@ from notebook_bcc.journal.records import (
     ActionCompleted,
     ActionReceived,
     ActionsQueued,
+    ActionTakenOver,
+    AttemptWithdrawn,
     Command,
     RunResumed,
     RunStarted,
+    Transitioned,
 )
 from notebook_bcc.kernel.scripted import ScriptedKernel
 from notebook_bcc.planners.interface import ActionData, Generated
@@ -231,15 +234,15 @@ def check_whole(state: RunState, entries: list[Entry], planner: StoppedPlanner) 
     """That nothing is missing and nothing stands twice; how many questions were asked more than once."""
     assert state.fsm is State.WORKFLOW_COMPLETED
     received = [entry.record for entry in entries if isinstance(entry.record, ActionReceived)]
-    completed = [entry.record for entry in entries if isinstance(entry.record, ActionCompleted)]
-    assert [one.action_id for one in completed] == [one.action_id for one in received], "an action was lost or repeated"
-    assert all(one.success for one in completed)
+    done = [entry.record for entry in entries if isinstance(entry.record, ActionCompleted | ActionTakenOver)]
+    assert [one.action_id for one in done] == [one.action_id for one in received], "an action was lost or repeated"
+    assert all(one.success for one in done if isinstance(one, ActionCompleted))
     assert state.behavior.queue == (), "an action waits for ever"
     taken = [str(one.action) for one in received]
     queued = [str(one) for entry in entries if isinstance(entry.record, ActionsQueued) for one in entry.record.actions]
     assert not Counter(queued) - Counter(taken), "an action that waited was not carried out"
     # The cells, what was run of them and what that left in the kernel agree, each once, in the same order.
-    added, ran = _asked_for(one.action for one in received)
+    added, ran = _asked_for(_standing(entries))
     cells = [one for one in state.document.cells if one.type is CellType.CODE]
     assert [one.source for one in cells] == added
     seen = state.kernel.variables.get("seen", [])
@@ -251,6 +254,30 @@ def check_whole(state: RunState, entries: list[Entry], planner: StoppedPlanner) 
         entry.record.request_id for entry in entries if entry.record.kind in ("planning_asked", "generating_asked")
     )
     return sum(times > 1 for times in asked.values())
+
+
+def _standing(entries: list[Entry]) -> list[Any]:
+    """The actions that were carried out and not withdrawn after an error, those that were taken over once."""
+    standing: list[Any] = []
+    attempt: list[Any] = []
+    former: list[Any] = []
+    received: Any = None
+    for record in (entry.record for entry in entries):
+        match record:
+            case Transitioned(to=State.BEHAVIOR_RUNNING, source=State.ERROR):
+                attempt, former = [], [*attempt, *former]
+            case Transitioned(to=State.BEHAVIOR_RUNNING):
+                standing, attempt, former = [*standing, *former, *attempt], [], []
+            case ActionReceived(action=action):
+                received = action
+            case ActionTakenOver():
+                attempt, former = [*attempt, received], former[1:]
+            case AttemptWithdrawn():
+                former = []
+            case ActionCompleted():
+                # What was not withdrawn goes on: the stream that broke was asked for its rest.
+                attempt, former = [*former, *attempt, received], []
+    return [*standing, *former, *attempt]
 
 
 def _asked_for(actions: Iterable[Any]) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from notebook_bcc.planners.script.shorthand import expand
-from notebook_bcc.playbook.content import joined_cells
+from notebook_bcc.playbook.content import LONGEST_CELL, joined_cells
 
 # Any, throughout: actions are JSON.
 
@@ -37,3 +37,9 @@ def test_the_cell_replaces_the_probes_of_both_parts() -> None:
 def test_it_stands_alone_where_no_cell_stands_before_it(before: list[dict[str, Any]]) -> None:
     second = sent({"code": "b = 2"})
     assert joined_cells(sent(*before), second) == [*sent(*before), *second]
+
+
+@pytest.mark.parametrize(("lines", "cells"), [(LONGEST_CELL - 2, 1), (LONGEST_CELL - 1, 2)])
+def test_it_stands_alone_where_both_together_were_too_long_to_read(lines: int, cells: int) -> None:
+    joined = joined_cells(sent({"code": "a = 1\n" * lines}), sent({"code": "b = a"}))
+    assert [action["action"] for action in joined] == ["add", "exec"] * cells

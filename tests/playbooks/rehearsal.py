@@ -28,6 +28,7 @@ from notebook_bcc.notebook.document import Document
 from notebook_bcc.planners.marked_yaml import Marked, load_marked
 from notebook_bcc.playbook.book import Text
 from notebook_bcc.playbook.check import load_playbook
+from notebook_bcc.playbook.content import have_room
 from notebook_bcc.playbook.folder import open_playbook
 from notebook_bcc.playbook.goals.asked import asked_of
 from notebook_bcc.playbook.goals.tasks import TaskWords
@@ -205,7 +206,7 @@ class Rehearsal:
         for action in [each for each in behavior["actions"] if self._holds(each, path)]:
             if "cell" in action:
                 source = self._render(cell_file(action["cell"]), Kind.CELL, facts)
-                if action.get("joined") and self._is_open(first):
+                if action.get("joined") and self._is_open(first) and have_room(answer[-1], source):
                     answer[-1] = self._join(source, action)
                 else:
                     answer.append(source)

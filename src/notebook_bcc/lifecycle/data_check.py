@@ -31,8 +31,11 @@ def check_place(path: Path) -> None:
     if address is not None and not path.exists():
         # A path loses the second slash.
         url = f"{address[1]}://{address[2]}"
-        fetched = f": curl -LO {url}" if address[1].lower() in ("http", "https", "ftp") else ""
-        raise RunRefused(f"{url!r} is an address, and nbcc reads files of this machine; download it first{fetched}")
+        if address[1].lower() in ("http", "https", "ftp"):
+            raise RunRefused(
+                f"{url!r} is an address, and nbcc reads files of this machine; download it first: curl -LO {url}"
+            )
+        raise RunRefused(f"{url!r} is an address, and nbcc reads files of this machine; download it first")
     if not path.exists():
         raise RunRefused(
             f"data file {str(path)!r} does not exist{_hint(path.name, _files_beside(path), there='Data files there')}"
@@ -80,8 +83,9 @@ def check_task(tasks: Sequence[TaskWords], spec: DataSpec) -> None:
 def _readable(path: Path, head: Head, spec: DataSpec) -> Head:
     for option, part in (("--sheet", spec.sheet), ("--table", spec.table)):
         if path == spec.data and part and head.parts is not None and part not in head.parts:
-            what = "sheet" if option == "--sheet" else "table"
-            raise RunRefused(f"{option} {part!r}: {path.name!r} has no such {what}{_hint(part, head.parts)}")
+            if option == "--sheet":
+                raise RunRefused(f"{option} {part!r}: {path.name!r} has no such sheet{_hint(part, head.parts)}")
+            raise RunRefused(f"{option} {part!r}: {path.name!r} has no such table{_hint(part, head.parts)}")
     if head.problem:
         raise RunRefused(f"{str(path)!r} {head.problem}: there is nothing to analyse")
     return head

@@ -7,7 +7,7 @@ import re
 _TARGET = re.compile(r"^(?P<left>[\w \t,.*()\[\]\"']+)(?::[^=\n]+)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)")
 _MORE = re.compile(r"^[ \t]*(?P<left>\w+)[ \t]*=(?!=)")
 _OTHER = re.compile(
-    r"\bfor[ \t]+(?P<loop>[\w,()*]+(?:[ \t]{1,8}[\w,()*]+){0,8}?)[ \t]+in\b"
+    r"\bfor[ \t]+(?P<loop>[\w,()*]+(?:[ \t]{1,4}[\w,()*]+){0,4}?)[ \t]+in\b"
     r"|\bas[ \t]+(?P<as>\w+)|\b(?:def|class)[ \t]+(?P<def>\w+)"
     r"|\b(?P<walrus>\w+)[ \t]*:=|^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?P<import>[\w ,.]+)"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from notebook_bcc.planners.script.position import Place
 from notebook_bcc.planners.script.values import ScriptedAction
@@ -23,6 +24,9 @@ from notebook_bcc.playbook.templates.environment import Facts, Template
 from notebook_bcc.protocol.cells import NUMBERS, PROBE, REPLACES
 from notebook_bcc.protocol.messages import Request
 
+# Lines of code that people read as one thing.
+LONGEST_CELL: Final = 45
+
 
 def content_of(
     playbook: Playbook, stage: PlaybookStage, behavior: PlaybookBehavior, place: Place, request: Request, facts: Facts
@@ -40,8 +44,10 @@ def content_of(
 
 
 def joined_cells(before: Sequence[ScriptedAction], sent: Sequence[ScriptedAction]) -> list[ScriptedAction]:
-    """All of these, the new cell inside the last one where that is a cell that is no probe."""
+    """All of these, the new cell inside the last one where that is a cell that is no probe and has room for it."""
     if len(before) < 2 or len(sent) != 2 or not _is_cell(before[-2]):
+        return [*before, *sent]
+    if not have_room(before[-2]["content"], sent[0]["content"]):
         return [*before, *sent]
     *others, first, run = before
     extras = [each.get("metadata", {}).get("extra", {}) for each in (first, sent[0])]
@@ -49,6 +55,11 @@ def joined_cells(before: Sequence[ScriptedAction], sent: Sequence[ScriptedAction
     extra = {**extras[0], **extras[1], **({REPLACES: replaced} if replaced else {})}
     whole = {**first, "content": f"{first['content'].rstrip()}\n\n{sent[0]['content'].lstrip()}"}
     return [*others, {**whole, "metadata": {"extra": extra}} if extra else whole, run]
+
+
+def have_room(first: str, second: str) -> bool:
+    """Whether the code of two cells is short enough to be read as one."""
+    return len(first.strip().splitlines()) + 1 + len(second.strip().splitlines()) <= LONGEST_CELL
 
 
 def _is_cell(action: ScriptedAction) -> bool:
