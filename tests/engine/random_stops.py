@@ -242,11 +242,14 @@ def check_whole(state: RunState, entries: list[Entry], planner: StoppedPlanner) 
     queued = [str(one) for entry in entries if isinstance(entry.record, ActionsQueued) for one in entry.record.actions]
     assert not Counter(queued) - Counter(taken), "an action that waited was not carried out"
     # The cells, what was run of them and what that left in the kernel agree, each once, in the same order.
-    added, ran = _asked_for(_standing(entries))
+    standing, withdrawn = _standing(entries)
+    added, ran = _asked_for(standing)
     cells = [one for one in state.document.cells if one.type is CellType.CODE]
     assert [one.source for one in cells] == added
     seen = state.kernel.variables.get("seen", [])
-    assert [cell(name) for name in seen] == ran
+    # A kernel that goes on keeps what withdrawn cells did: it was done once, and is not undone.
+    left = {action["content"] for action in withdrawn if action["action"] == "add"}
+    assert [source for source in map(cell, seen) if source not in left] == ran
     assert len(set(seen)) == len(seen)
     for request_id, bodies in planner.bodies.items():
         assert len(bodies) == 1, f"request {request_id} was sent with {len(bodies)} different bodies"
@@ -256,9 +259,10 @@ def check_whole(state: RunState, entries: list[Entry], planner: StoppedPlanner) 
     return sum(times > 1 for times in asked.values())
 
 
-def _standing(entries: list[Entry]) -> list[Any]:
-    """The actions that were carried out and not withdrawn after an error, those that were taken over once."""
+def _standing(entries: list[Entry]) -> tuple[list[Any], list[Any]]:
+    """The actions that were carried out, those that were taken over once; and those withdrawn after an error."""
     standing: list[Any] = []
+    withdrawn: list[Any] = []
     attempt: list[Any] = []
     former: list[Any] = []
     received: Any = None
@@ -273,11 +277,11 @@ def _standing(entries: list[Entry]) -> list[Any]:
             case ActionTakenOver():
                 attempt, former = [*attempt, received], former[1:]
             case AttemptWithdrawn():
-                former = []
+                withdrawn, former = [*withdrawn, *former], []
             case ActionCompleted():
                 # What was not withdrawn goes on: the stream that broke was asked for its rest.
                 attempt, former = [*former, *attempt, received], []
-    return [*standing, *former, *attempt]
+    return [*standing, *former, *attempt], withdrawn
 
 
 def _asked_for(actions: Iterable[Any]) -> tuple[list[str], list[str]]:
