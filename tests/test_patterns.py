@@ -33,8 +33,9 @@ NO_QUANTIFIERS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 MEGABYTE = 1_000_000
 # All texts are tried at the first size, the slowest at the others.
 SIZES = (8_000, 62_500, MEGABYTE)
-# Processor seconds for a megabyte; a short text may take a breath.
-LIMIT = 1.0
+# Processor seconds for a megabyte; a short text may take a breath. On a quiet machine each takes less than one: beside
+# other tests on the same core up to half as much again is counted. A quadratic one takes minutes.
+LIMIT = 2.5
 BREATH = 0.1
 CLASSES = [
     " ",
@@ -80,7 +81,7 @@ def test_every_pattern_is_in_the_source() -> None:
 
 
 @pytest.mark.parametrize("pattern", DISTINCT, ids=lambda one: one.place)
-def test_a_megabyte_of_anything_takes_less_than_a_second(pattern: Pattern) -> None:
+def test_a_megabyte_of_anything_takes_about_a_second_at_most(pattern: Pattern) -> None:
     use = way_of_use(pattern)
     spent = {unit: seconds(use, unit, SIZES[0]) for unit in dict.fromkeys(units(pattern))}
     slowest = max(spent, key=spent.__getitem__)

@@ -185,7 +185,7 @@ def test_an_edit_of_a_function_takes_effect_in_the_notebook_and_in_prepare_py(fo
     notebook.cells = notebook.cells[: at + 1]
     notebook.cells[-1].source += "\nprint(set(cleaned['rooms']))"
     _run_all(notebook, folder)
-    assert notebook.cells[-1].outputs[0].text.endswith("{0}\n")
+    assert notebook.cells[-1].outputs[-1].text.endswith("{0}\n")
     assert "rooms=0" in (folder / "prepare.py").read_text(encoding="utf-8")
 
 
